@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* All of libggld. */
+#ifndef GGLD_GGLD_H
+#define GGLD_GGLD_H
+
+#include "codec.h"
+#include "error.h"
+#include "file.h"
+#include "tensor.h"
+#include "types.h"
+#include "version.h"
+#include "write.h"
+
+#endif /* GGLD_GGLD_H */

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/* Sizes are checked here, so that a product never wraps into a small one. */
+#include "alloc.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "checked.h"
+
+static void *default_alloc(void *ctx, size_t size)
+{
+    (void)ctx;
+    return malloc(size);
+}
+
+static void default_free(void *ctx, void *ptr)
+{
+    (void)ctx;
+    free(ptr);
+}
+
+ggld_allocator ggld_allocator_of(const ggld_allocator *allocator)
+{
+    ggld_allocator standard = { default_alloc, default_free, NULL };
+    return allocator != NULL ? *allocator : standard;
+}
+
+void *ggld_alloc(const ggld_allocator *a, uint64_t count, size_t size)
+{
+    uint64_t total;
+    if (!ggld_mul_u64(count, size, &total) || total > PTRDIFF_MAX)
+        return NULL;
+    size_t n = total == 0 ? 1 : (size_t)total;
+    void *ptr = a->alloc(a->ctx, n);
+    if (ptr != NULL)
+        memset(ptr, 0, n);
+    return ptr;
+}
+
+void *ggld_grow(const ggld_allocator *a, void *old, uint64_t old_count,
+                uint64_t new_count, size_t size)
+{
+    void *ptr = ggld_alloc(a, new_count, size);
+    if (ptr != NULL && old != NULL) {
+        memcpy(ptr, old, (size_t)old_count * size);
+        ggld_free(a, old);
+    }
+    return ptr;
+}
+
+void ggld_free(const ggld_allocator *a, void *ptr)
+{
+    if (ptr != NULL)
+        a->free(a->ctx, ptr);
+}

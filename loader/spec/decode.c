@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT */
+/* The record codec's reading half. Work is bounded by the bytes there are: a
+ * count is compared with what is left before anything is done count times. */
+#include "decode.h"
+
+#include "../base/checked.h"
+#include "limits.h"
+#include "types.h"
+
+static bool fail(ggld_fault *fault, ggld_fault_kind kind, const char *field,
+                 uint64_t offset, uint64_t number)
+{
+    fault->kind = kind;
+    fault->field = field;
+    fault->offset = offset;
+    fault->number = number;
+    fault->left = 0;
+    fault->span_needed = 0;
+    return false;
+}
+
+/* The field of size bytes at the cursor does not fit. */
+static bool fail_end(const ggld_cursor *c, const char *field, uint64_t size,
+                     ggld_fault *fault)
+{
+    fail(fault, GGLD_FAULT_END, field, c->pos, size);
+    fault->left = ggld_cursor_left(c);
+    fault->span_needed = c->pos + size;
+    return false;
+}
+
+/* What a length at offset speaks of, size bytes at the cursor, is not there.
+ * size saturates where it would wrap: no file is that long. */
+static bool fail_length(const ggld_cursor *c, const char *field,
+                        uint64_t offset, uint64_t number, uint64_t size,
+                        ggld_fault *fault)
+{
+    fail(fault, GGLD_FAULT_LENGTH, field, offset, number);
+    fault->left = ggld_cursor_left(c);
+    if (!ggld_add_u64(c->pos, size, &fault->span_needed))
+        fault->span_needed = UINT64_MAX;
+    return false;
+}
+
+bool ggld_decode_u32(ggld_cursor *c, const char *field, uint32_t *out,
+                     ggld_fault *fault)
+{
+    return ggld_cursor_u32(c, out) || fail_end(c, field, 4, fault);
+}
+
+bool ggld_decode_u64(ggld_cursor *c, const char *field, uint64_t *out,
+                     ggld_fault *fault)
+{
+    return ggld_cursor_u64(c, out) || fail_end(c, field, 8, fault);
+}
+
+bool ggld_decode_len(ggld_cursor *c, const char *field, uint64_t *out,
+                     ggld_fault *fault)
+{
+    return ggld_cursor_len(c, out) ||
+           fail_end(c, field, ggld_cursor_len_bytes(c), fault);
+}
+
+bool ggld_decode_string(ggld_cursor *c, const char *field, uint64_t max_bytes,
+                        ggld_string *out, ggld_fault *fault)
+{
+    uint64_t at = c->pos;
+    uint64_t len;
+
+    if (!ggld_decode_len(c, field, &len, fault))
+        return false;
+    const uint8_t *data = ggld_cursor_take(c, len);
+    if (data == NULL)
+        return fail_length(c, field, at, len, len, fault);
+    if (max_bytes != 0 && len > max_bytes)
+        return fail(fault, GGLD_FAULT_STRING, field, at, len);
+    out->data = (const char *)data;
+    out->len = len;
+    return true;
+}
+
+static bool skip_strings(ggld_cursor *c, uint64_t count,
+                         uint64_t max_string_bytes, ggld_fault *fault)
+{
+    ggld_string ignored;
+    for (uint64_t i = 0; i < count; i++)
+        if (!ggld_decode_string(c, "string length", max_string_bytes, &ignored,
+                                fault))
+            return false;
+    return true;
+}
+
+/* The least bytes that one element of an array takes. */
+static uint64_t min_elem_bytes(const ggld_cursor *c, uint32_t elem_type)
+{
+    if (elem_type == GGLD_VALUE_STRING)
+        return ggld_cursor_len_bytes(c);
+    if (elem_type == GGLD_VALUE_ARRAY)
+        return 4 + ggld_cursor_len_bytes(c);
+    return ggld_value_size(elem_type);
+}
+
+/* An array's element type and count; the count is one that can be there. */
+static bool decode_array_head(ggld_cursor *c, uint32_t *elem_type,
+                              uint64_t *count, ggld_fault *fault)
+{
+    uint64_t at = c->pos;
+    if (!ggld_decode_u32(c, "array element type", elem_type, fault))
+        return false;
+    if (!ggld_value_type_known(*elem_type))
+        return fail(fault, GGLD_FAULT_VALUE_TYPE, "array element type", at,
+                    *elem_type);
+    at = c->pos;
+    if (!ggld_decode_len(c, "array count", count, fault))
+        return false;
+    uint64_t elem_bytes = min_elem_bytes(c, *elem_type);
+    uint64_t bytes;
+    if (!ggld_mul_u64(*count, elem_bytes, &bytes))
+        bytes = UINT64_MAX;
+    if (bytes > ggld_cursor_left(c))
+        return fail_length(c, "array count", at, *count, bytes, fault);
+    return true;
+}
+
+/* Past one array. The nesting is counted on a small stack, not by recursion:
+ * left[d] is how many arrays are still to come at depth d. */
+static bool skip_array(ggld_cursor *c, uint64_t max_string_bytes,
+                       ggld_fault *fault)
+{
+    uint64_t left[GGLD_MAX_ARRAY_DEPTH] = { 1 };
+    unsigned depth = 0;
+
+    for (;;) {
+        while (left[depth] == 0) {
+            if (depth == 0)
+                return true;
+            depth--;
+        }
+        left[depth]--;
+
+        uint32_t elem_type;
+        uint64_t at = c->pos;
+        uint64_t count;
+        if (!decode_array_head(c, &elem_type, &count, fault))
+            return false;
+        if (elem_type == GGLD_VALUE_ARRAY) {
+            if (++depth == GGLD_MAX_ARRAY_DEPTH)
+                return fail(fault, GGLD_FAULT_DEPTH, "array nesting", at,
+                            depth + 1);
+            left[depth] = count;
+        } else if (elem_type == GGLD_VALUE_STRING) {
+            if (!skip_strings(c, count, max_string_bytes, fault))
+                return false;
+        } else {
+            ggld_cursor_take(c, count * ggld_value_size(elem_type));
+        }
+    }
+}
+
+bool ggld_decode_skip_value(ggld_cursor *c, uint32_t value_type,
+                            uint64_t max_string_bytes, ggld_fault *fault)
+{
+    ggld_string ignored;
+
+    if (value_type == GGLD_VALUE_ARRAY)
+        return skip_array(c, max_string_bytes, fault);
+    if (value_type == GGLD_VALUE_STRING)
+        return ggld_decode_string(c, "string length", max_string_bytes,
+                                  &ignored, fault);
+    uint32_t size = ggld_value_size(value_type);
+    if (ggld_cursor_take(c, size) == NULL)
+        return fail_end(c, "value", size, fault);
+    return true;
+}
