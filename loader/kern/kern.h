@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* The kernels as the layers above see them: one table for each instruction
+ * set, with one row for each tensor type. */
+#ifndef GGLD_KERN_KERN_H
+#define GGLD_KERN_KERN_H
+
+#include <stdint.h>
+
+#include "../spec/types.h"
+
+/* n_blocks little-endian blocks at src, of any alignment, to floats at dst, of
+ * any alignment. Reads and writes nothing else. Any bytes are valid blocks. */
+typedef void (*ggld_to_f32)(const void *src, void *dst, uint64_t n_blocks);
+
+typedef struct ggld_kern_row {
+    ggld_to_f32 to_f32; /* NULL: not in this set's table */
+    /* The same with stores that pass the caches by, for output that is larger
+     * than they are. */
+    ggld_to_f32 to_f32_stream;
+} ggld_kern_row;
+
+typedef struct ggld_kern_set {
+    const char *name; /* "scalar", "avx2", "neon" */
+    ggld_kern_row rows[GGLD_TYPE_LIMIT];
+    /* n floats to halves, rounded to nearest even, any alignment. */
+    void (*f32_to_f16)(const void *src, void *dst, uint64_t n);
+} ggld_kern_set;
+
+/* The best set that these features (GGLD_CPU_...) allow; never NULL, and every
+ * row that can_dequantize is filled. */
+const ggld_kern_set *ggld_kern_resolve(uint32_t cpu_features);
+
+/* Bytes of output from which on to_f32_stream is the better choice. */
+#define GGLD_STREAM_MIN_BYTES (8u << 20)
+
+#endif /* GGLD_KERN_KERN_H */

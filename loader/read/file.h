@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/* The open file, as the layers above read/ see it. Immutable once open. */
+#ifndef GGLD_READ_FILE_H
+#define GGLD_READ_FILE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <ggld/file.h>
+#include <ggld/tensor.h>
+
+#include "../base/error.h"
+#include "../base/span.h"
+
+struct ggld_kv {
+    const ggld_file *file;
+    ggld_string key;
+    uint32_t type;
+    uint64_t value_offset; /* in the metadata, behind the type */
+    uint64_t value_bytes;
+};
+
+struct ggld_tensor {
+    const ggld_file *file;
+    ggld_string name;
+    uint64_t dims[4]; /* 1 past n_dims */
+    uint32_t n_dims;
+    uint32_t type;
+    uint64_t n_elems;
+    uint64_t offset; /* in the file, of the first byte */
+    uint64_t size_bytes;
+    uint64_t info_offset; /* of its record in the table, for errors */
+};
+
+/* Look-up by name over the records above: open addressing, keyed. */
+typedef struct ggld_index ggld_index;
+
+struct ggld_file {
+    _Atomic uint32_t holders;
+    ggld_allocator allocator;
+    ggld_source source;
+    ggld_verifier verifier; /* all zero where there is none */
+    uint32_t flags;         /* GGLD_OPEN_... */
+    uint32_t cpu_features;  /* that may be used: GGLD_CPU_... */
+
+    uint32_t version;
+    bool big_endian;
+    uint64_t alignment_bytes;
+    uint64_t data_offset; /* where the data section starts */
+    uint64_t n_elems;
+    uint64_t heap_bytes;
+
+    ggld_span map;          /* of the whole file; data NULL where not mapped */
+    ggld_span metadata;     /* from 0; in the map, or private memory */
+    void *private_metadata; /* to be freed, or NULL */
+
+    ggld_kv *kvs;
+    uint64_t n_kvs;
+    ggld_tensor *tensors;
+    uint64_t n_tensors;
+    ggld_index *kv_index;
+    ggld_index *tensor_index;
+};
+
+/* Reads exactly size bytes at offset, through the map or pread. Asks no
+ * verifier. place names the record in errors. */
+ggld_status ggld_file_read(const ggld_file *file, uint64_t offset, void *dst,
+                           uint64_t size, ggld_place place, ggld_error *err);
+
+/* Asks the verifier, where there is one, about a range of tensor data. */
+ggld_status ggld_file_verify(const ggld_file *file, uint64_t offset,
+                             uint64_t size, ggld_error *err);
+
+/* Number of the tensor in the table. */
+uint64_t ggld_tensor_index_of(const ggld_tensor *tensor);
+
+#endif /* GGLD_READ_FILE_H */
