@@ -4,7 +4,6 @@
 #include "decode.h"
 
 #include "../base/checked.h"
-#include "limits.h"
 #include "types.h"
 
 static bool fail(ggld_fault *fault, ggld_fault_kind kind, const char *field,
@@ -100,17 +99,29 @@ static uint64_t min_elem_bytes(const ggld_cursor *c, uint32_t elem_type)
     return ggld_value_size(elem_type);
 }
 
-/* An array's element type and count; the count is one that can be there. */
-static bool decode_array_head(ggld_cursor *c, uint32_t *elem_type,
-                              uint64_t *count, ggld_fault *fault)
+/* The arrays that are still to come at a depth are counted on a small stack,
+ * not by recursion. */
+bool ggld_array_walk_done(ggld_array_walk *walk)
 {
-    uint64_t at = c->pos;
+    while (walk->left[walk->depth] == 0) {
+        if (walk->depth == 0)
+            return true;
+        walk->depth--;
+    }
+    return false;
+}
+
+bool ggld_decode_array_head(ggld_cursor *c, ggld_array_walk *walk,
+                            uint32_t *elem_type, uint64_t *count,
+                            ggld_fault *fault)
+{
+    uint64_t type_at = c->pos;
     if (!ggld_decode_u32(c, "array element type", elem_type, fault))
         return false;
     if (!ggld_value_type_known(*elem_type))
-        return fail(fault, GGLD_FAULT_VALUE_TYPE, "array element type", at,
+        return fail(fault, GGLD_FAULT_VALUE_TYPE, "array element type", type_at,
                     *elem_type);
-    at = c->pos;
+    uint64_t count_at = c->pos;
     if (!ggld_decode_len(c, "array count", count, fault))
         return false;
     uint64_t elem_bytes = min_elem_bytes(c, *elem_type);
@@ -118,43 +129,36 @@ static bool decode_array_head(ggld_cursor *c, uint32_t *elem_type,
     if (!ggld_mul_u64(*count, elem_bytes, &bytes))
         bytes = UINT64_MAX;
     if (bytes > ggld_cursor_left(c))
-        return fail_length(c, "array count", at, *count, bytes, fault);
+        return fail_length(c, "array count", count_at, *count, bytes, fault);
+
+    walk->left[walk->depth]--;
+    if (*elem_type != GGLD_VALUE_ARRAY)
+        return true;
+    if (++walk->depth == GGLD_MAX_ARRAY_DEPTH)
+        return fail(fault, GGLD_FAULT_DEPTH, "array nesting", type_at,
+                    walk->depth + 1);
+    walk->left[walk->depth] = *count;
     return true;
 }
 
-/* Past one array. The nesting is counted on a small stack, not by recursion:
- * left[d] is how many arrays are still to come at depth d. */
 static bool skip_array(ggld_cursor *c, uint64_t max_string_bytes,
                        ggld_fault *fault)
 {
-    uint64_t left[GGLD_MAX_ARRAY_DEPTH] = { 1 };
-    unsigned depth = 0;
+    ggld_array_walk walk = ggld_array_walk_init();
+    uint32_t elem_type;
+    uint64_t count;
 
-    for (;;) {
-        while (left[depth] == 0) {
-            if (depth == 0)
-                return true;
-            depth--;
-        }
-        left[depth]--;
-
-        uint32_t elem_type;
-        uint64_t at = c->pos;
-        uint64_t count;
-        if (!decode_array_head(c, &elem_type, &count, fault))
+    while (!ggld_array_walk_done(&walk)) {
+        if (!ggld_decode_array_head(c, &walk, &elem_type, &count, fault))
             return false;
-        if (elem_type == GGLD_VALUE_ARRAY) {
-            if (++depth == GGLD_MAX_ARRAY_DEPTH)
-                return fail(fault, GGLD_FAULT_DEPTH, "array nesting", at,
-                            depth + 1);
-            left[depth] = count;
-        } else if (elem_type == GGLD_VALUE_STRING) {
+        if (elem_type == GGLD_VALUE_STRING) {
             if (!skip_strings(c, count, max_string_bytes, fault))
                 return false;
         } else {
             ggld_cursor_take(c, count * ggld_value_size(elem_type));
         }
     }
+    return true;
 }
 
 bool ggld_decode_skip_value(ggld_cursor *c, uint32_t value_type,

@@ -10,6 +10,7 @@
 #include <ggld/types.h>
 
 #include "cursor.h"
+#include "limits.h"
 
 typedef enum ggld_fault_kind {
     GGLD_FAULT_END,        /* the bytes end within a field of fixed size */
@@ -42,6 +43,26 @@ bool ggld_decode_u64(ggld_cursor *c, const char *field, uint64_t *out,
 /* max_bytes 0: no limit. */
 bool ggld_decode_string(ggld_cursor *c, const char *field, uint64_t max_bytes,
                         ggld_string *out, ggld_fault *fault);
+
+/* Through an array value, nested ones too, depth first: until the walk is
+ * done, read the next head, and then, where its elements are not arrays
+ * themselves, go past the elements. */
+typedef struct ggld_array_walk {
+    uint64_t left[GGLD_MAX_ARRAY_DEPTH]; /* arrays to come at each depth */
+    uint32_t depth;
+} ggld_array_walk;
+
+static inline ggld_array_walk ggld_array_walk_init(void)
+{
+    ggld_array_walk walk = { { 1 }, 0 };
+    return walk;
+}
+
+bool ggld_array_walk_done(ggld_array_walk *walk);
+/* The count is one that can be there: elements of fixed size are. */
+bool ggld_decode_array_head(ggld_cursor *c, ggld_array_walk *walk,
+                            uint32_t *elem_type, uint64_t *count,
+                            ggld_fault *fault);
 /* Past a value of that type, nested arrays too. */
 bool ggld_decode_skip_value(ggld_cursor *c, uint32_t value_type,
                             uint64_t max_string_bytes, ggld_fault *fault);

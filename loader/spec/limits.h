@@ -7,6 +7,7 @@
 #define GGLD_MAGIC_BYTES       4
 #define GGLD_KEY_ALIGNMENT     "general.alignment"
 #define GGLD_DEFAULT_ALIGNMENT 32
+#define GGLD_WRITTEN_VERSION   3
 #define GGLD_MAX_DIMS          4
 #define GGLD_MAX_KEY_BYTES     65535
 /* The format allows 64 bytes; ggml's buffer holds 63 and a NUL. */

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* Values as any version and byte order stores them, brought to version 3,
+ * little-endian. */
+#ifndef GGLD_SPEC_TRANSCODE_H
+#define GGLD_SPEC_TRANSCODE_H
+
+#include "cursor.h"
+#include "decode.h"
+#include "encode.h"
+
+/* One value of that type from the cursor to the encoder: once to a counting
+ * one for the size, once more for the bytes. Odd bools and text stay as they
+ * are. false and *fault where the bytes are no value; the encoder, which may
+ * also be full, then holds part of it. */
+bool ggld_transcode_value(ggld_cursor *c, uint32_t value_type, ggld_encoder *e,
+                          ggld_fault *fault);
+
+#endif /* GGLD_SPEC_TRANSCODE_H */
