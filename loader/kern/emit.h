@@ -140,7 +140,7 @@ static inline affine quantize_affine(const quants *q, uint8_t top)
     affine r;
     r.low = vf_lowest(q->x);
     float high = vf_highest(q->x);
-    r.step = (high - r.low) / (float)top;
+    r.step = high > r.low ? (high - r.low) / (float)top : 0;
     float id = inverse(r.step);
     if (r.step != 0 && id == 0 && r.step < 1)
         r.low = r.step = 0;

@@ -6,11 +6,11 @@
 
 const ggld_kern_set *ggld_kern_resolve(uint32_t cpu_features)
 {
-#ifdef GGLD_KERN_AVX2
+#if defined(__x86_64__) || defined(__i386__)
     if ((cpu_features & GGLD_CPU_AVX2) != 0)
         return &ggld_kern_avx2;
 #endif
-#ifdef GGLD_KERN_NEON
+#if defined(__aarch64__) && !defined(__AARCH64EB__)
     if ((cpu_features & GGLD_CPU_NEON) != 0)
         return &ggld_kern_neon;
 #endif

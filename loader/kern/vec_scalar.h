@@ -171,6 +171,12 @@ static inline void vf_store_bf16(uint8_t *p, vf a)
     ggld_store_le16(p + 2 * i, ggld_float_to_bf16(a.v[i]));
 }
 
+/* A single half. */
+static inline void half_store(uint8_t *p, float value)
+{
+    ggld_store_le16(p, ggld_float_to_half(value));
+}
+
 static inline void vf_store_f32(uint8_t *p, vf a)
 {
     EACH(8)
@@ -197,19 +203,6 @@ static inline vf vf_sub(vf a, vf b)
 {
     EACH(8)
     a.v[i] -= b.v[i];
-    return a;
-}
-
-/* To the nearest integer, halves away from zero; |a| < 2^22. */
-static inline vf vf_round_away(vf a)
-{
-    EACH(8)
-    {
-        int32_t whole = (int32_t)a.v[i];
-        float rest = a.v[i] - (float)whole; /* exact */
-        whole += (rest >= 0.5f) - (rest <= -0.5f);
-        a.v[i] = (float)whole;
-    }
     return a;
 }
 
@@ -252,7 +245,7 @@ static inline float vf_first_peak(const vf x[4], uint32_t bits)
     return 0;
 }
 
-/* The smallest and the largest element; of zeros the first in order. */
+/* The smallest element; of zeros the first in order. */
 static inline float vf_lowest(const vf x[4])
 {
     float low = x[0].v[0];
@@ -261,6 +254,7 @@ static inline float vf_lowest(const vf x[4])
     return low;
 }
 
+/* The largest element; of zeros any. */
 static inline float vf_highest(const vf x[4])
 {
     float high = x[0].v[0];
@@ -418,6 +412,21 @@ static inline vb vb_of(const vf x[4])
     vb r;
     EACH(32)
     r.v[i] = (uint8_t)(int8_t)x[i / 8].v[i % 8];
+    return r;
+}
+
+/* To the nearest integer, halves away from zero. */
+static inline vb vb_nearest(const vf x[4])
+{
+    vb r;
+    EACH(32)
+    {
+        float value = x[i / 8].v[i % 8];
+        int whole = (int)value;
+        float rest = value - (float)whole; /* exact */
+        whole += (rest >= 0.5f) - (rest <= -0.5f);
+        r.v[i] = (uint8_t)whole;
+    }
     return r;
 }
 

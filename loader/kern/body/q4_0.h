@@ -11,7 +11,7 @@ static inline uint32_t pack_Q4_0(const quants *q, uint8_t *block)
     float d = vf_first_peak(q->x, q->peak) / -8.0f;
     float id = inverse(d);
     d = id != 0 ? d : -0.0f;
-    ggld_store_le16(block, ggld_float_to_half(d));
+    half_store(block, d);
     vb_store_nibbles(block + 2, quantize_levels(q->x, id, 8.5f, 15));
     return past_half(d, q->peak);
 }

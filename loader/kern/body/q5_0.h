@@ -13,7 +13,7 @@ static inline uint32_t pack_Q5_0(const quants *q, uint8_t *block)
     float id = inverse(d);
     vb levels = quantize_levels(q->x, id, 16.5f, 31);
     d = id != 0 ? d : -0.0f;
-    ggld_store_le16(block, ggld_float_to_half(d));
+    half_store(block, d);
     ggld_store_le32(block + 2, vb_plane(levels, 4));
     vb_store_nibbles(block + 6, levels);
     return past_half(d, q->peak);

@@ -11,8 +11,8 @@ static inline void unpack_Q5_1(const uint8_t *block, uint8_t *out)
 static inline uint32_t pack_Q5_1(const quants *q, uint8_t *block)
 {
     affine a = quantize_affine(q, 31);
-    ggld_store_le16(block, ggld_float_to_half(a.step));
-    ggld_store_le16(block + 2, ggld_float_to_half(a.low));
+    half_store(block, a.step);
+    half_store(block + 2, a.low);
     ggld_store_le32(block + 4, vb_plane(a.levels, 4));
     vb_store_nibbles(block + 8, a.levels);
     return past_half_affine(&a, q->peak);

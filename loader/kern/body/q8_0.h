@@ -12,9 +12,9 @@ static inline uint32_t pack_Q8_0(const quants *q, uint8_t *block)
     float id = inverse(d);
     vf level[4];
     for (int k = 0; k < 4; k++)
-        level[k] = vf_round_away(vf_mul(q->x[k], vf_set(id)));
+        level[k] = vf_mul(q->x[k], vf_set(id));
     d = id != 0 ? d : 0.0f;
-    ggld_store_le16(block, ggld_float_to_half(d));
-    vb_store(block + 2, vb_of(level));
+    half_store(block, d);
+    vb_store(block + 2, vb_nearest(level));
     return past_half(d, q->peak);
 }
