@@ -1,0 +1,24 @@
+# Fetches ggml's own library, to compare with; tools/test and tools/bench
+# source it, after setup.sh. It is to be had for x86-64.
+
+peer_package=@node-llama-cpp/linux-x64@3.21.1
+peer_sha512=4e8b63e914c3306a371682b6c8d51acffa069990f4a2502a4eb465b855169aed\
+245b68bd4cecc7496d0e5820221a4cd10955f45ac5360b2510a3f5b6358b5d3c
+
+# Through npm, once for all clones. Sets GGLD_PEER.
+fetch_peer() {
+    local cache=${XDG_CACHE_HOME:-${HOME:-$PWD/build-test}/.cache}/ggld
+    local library=$cache/libggml-base-3.21.1.so work
+    [ "$(uname -m)" = x86_64 ] || return
+    if [ ! -f "$library" ]; then
+        command -v npm >/dev/null || need_packages npm ca-certificates || return
+        mkdir -p "$cache" && work=$(mktemp -d "$cache/fetch.XXXXXX") || return
+        (cd "$work" && show npm pack --silent "$peer_package" </dev/null &&
+            mv ./*.tgz peer.tgz &&
+            echo "$peer_sha512  peer.tgz" | sha512sum --check --quiet &&
+            tar -xzf peer.tgz package/bins/linux-x64/libggml-base.so &&
+            mv package/bins/linux-x64/libggml-base.so "$library")
+        rm -rf "$work"
+    fi
+    [ -f "$library" ] && export GGLD_PEER=$library
+}
