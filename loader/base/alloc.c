@@ -25,15 +25,21 @@ ggld_allocator ggld_allocator_of(const ggld_allocator *allocator)
     return allocator != NULL ? *allocator : standard;
 }
 
+void *ggld_alloc_bytes(const ggld_allocator *a, uint64_t size)
+{
+    if (size > PTRDIFF_MAX)
+        return NULL;
+    return a->alloc(a->ctx, size == 0 ? 1 : (size_t)size);
+}
+
 void *ggld_alloc(const ggld_allocator *a, uint64_t count, size_t size)
 {
     uint64_t total;
-    if (!ggld_mul_u64(count, size, &total) || total > PTRDIFF_MAX)
+    if (!ggld_mul_u64(count, size, &total))
         return NULL;
-    size_t n = total == 0 ? 1 : (size_t)total;
-    void *ptr = a->alloc(a->ctx, n);
+    void *ptr = ggld_alloc_bytes(a, total);
     if (ptr != NULL)
-        memset(ptr, 0, n);
+        memset(ptr, 0, (size_t)total);
     return ptr;
 }
 

@@ -14,6 +14,9 @@ ggld_allocator ggld_allocator_of(const ggld_allocator *allocator);
 /* NULL where there is none, or count * size is past SIZE_MAX. The memory is
  * zero. size 0 gives memory that can be freed. */
 void *ggld_alloc(const ggld_allocator *a, uint64_t count, size_t size);
+/* The same for size bytes that are written before they are read: not zeroed,
+ * so that a buffer of a file's size is not gone over twice. */
+void *ggld_alloc_bytes(const ggld_allocator *a, uint64_t size);
 /* Memory for new_count, old_count of them copied, the old memory freed. NULL:
  * the old memory is as it was. */
 void *ggld_grow(const ggld_allocator *a, void *old, uint64_t old_count,
