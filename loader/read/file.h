@@ -28,7 +28,9 @@ struct ggld_tensor {
     uint32_t n_dims;
     uint32_t type;
     uint64_t n_elems;
-    uint64_t offset; /* in the file, of the first byte */
+    /* In the file, of the first byte; UINT64_MAX where that would wrap, which
+     * only GGLD_OPEN_METADATA lets through. */
+    uint64_t offset;
     uint64_t size_bytes;
     uint64_t info_offset; /* of its record in the table, for errors */
 };
@@ -47,13 +49,15 @@ struct ggld_file {
     uint32_t version;
     bool big_endian;
     uint64_t alignment_bytes;
-    uint64_t data_offset; /* where the data section starts */
+    uint64_t data_offset; /* where the data section starts, or would start:
+                             it may lie past the end where there is no data */
     uint64_t n_elems;
     uint64_t heap_bytes;
 
     ggld_span map;          /* of the whole file; data NULL where not mapped */
     ggld_span metadata;     /* from 0; in the map, or private memory */
-    void *private_metadata; /* to be freed, or NULL */
+    void *private_metadata; /* to be freed, or NULL; with GGLD_OPEN_COPY the
+                               whole file, which is then the map too */
 
     ggld_kv *kvs;
     uint64_t n_kvs;

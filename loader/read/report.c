@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/* Grades to severities, and the one way in which a message begins. Nothing is
+ * formatted that nobody will see. */
+#include "report.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "../base/quote.h"
+
+static ggld_severity severity_of(const ggld_report *r, ggld_grade grade)
+{
+    switch (grade) {
+    case GGLD_GRADE_NOTE:
+        return GGLD_NOTE;
+    case GGLD_GRADE_ODD:
+        return GGLD_WARNING;
+    case GGLD_GRADE_STRICT:
+        return r->strict ? GGLD_ERROR : GGLD_WARNING;
+    case GGLD_GRADE_ERROR:
+        break;
+    }
+    return GGLD_ERROR;
+}
+
+static const char *section_word(ggld_section section)
+{
+    switch (section) {
+    case GGLD_IN_HEADER:
+        return "header";
+    case GGLD_IN_KV:
+        return "kv";
+    case GGLD_IN_TENSOR_INFO:
+    case GGLD_IN_TENSOR_DATA:
+        return "tensor";
+    default:
+        return "file";
+    }
+}
+
+/* "kv 3 'general.alignment'" */
+static void write_subject(char *out, size_t size, ggld_subject subject)
+{
+    const char *word = section_word(subject.place.section);
+    if (subject.place.index == GGLD_NO_INDEX)
+        snprintf(out, size, "%s", word);
+    else if (subject.name == NULL)
+        snprintf(out, size, "%s %" PRIu64, word, subject.place.index);
+    else
+        snprintf(out, size, "%s %" PRIu64 " %s", word, subject.place.index,
+                 ggld_quote(subject.name->data, subject.name->len).text);
+}
+
+static void describe(ggld_error *out, ggld_status code, ggld_subject subject,
+                     const char *hint, const char *format, va_list args)
+{
+    char who[GGLD_QUOTE_MAX + 32];
+    char what[GGLD_MESSAGE_MAX];
+
+    write_subject(who, sizeof who, subject);
+    vsnprintf(what, sizeof what, format, args);
+    (void)ggld_fail(out, code, subject.place, "%s: %s%s", who, what, hint);
+}
+
+void ggld_report_describe(ggld_error *out, ggld_status code,
+                          ggld_subject subject, const char *hint,
+                          const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    describe(out, code, subject, hint, format, args);
+    va_end(args);
+}
+
+static bool deliver(ggld_report *r, ggld_severity severity,
+                    const ggld_error *error)
+{
+    if (r->finding != NULL) {
+        r->finding(severity, error, r->user);
+        return true;
+    }
+    if (r->err != NULL)
+        *r->err = *error;
+    r->status = error->code;
+    return false;
+}
+
+bool ggld_report_add(ggld_report *r, ggld_grade grade, ggld_status code,
+                     ggld_subject subject, const char *format, ...)
+{
+    ggld_error error;
+    va_list args;
+
+    if (!ggld_report_wants(r, grade))
+        return true;
+    va_start(args, format);
+    describe(&error, code, subject, code == GGLD_E_TRUNCATED ? r->hint : "",
+             format, args);
+    va_end(args);
+    return deliver(r, severity_of(r, grade), &error);
+}
+
+bool ggld_report_error(ggld_report *r, const ggld_error *error)
+{
+    return deliver(r, GGLD_ERROR, error);
+}
+
+bool ggld_report_nomem(ggld_report *r, const char *what)
+{
+    r->status = ggld_fail(r->err, GGLD_E_NOMEM, ggld_nowhere(),
+                          "no memory for %s", what);
+    return false;
+}
+
+bool ggld_report_wants(const ggld_report *r, ggld_grade grade)
+{
+    return r->finding != NULL || severity_of(r, grade) == GGLD_ERROR;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/* What is refused, what is odd: the rules over records that are parsed. Open
+ * and check go through the same ones. Each returns true where the work goes
+ * on, as the report says. */
+#ifndef GGLD_READ_RULES_H
+#define GGLD_READ_RULES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "file.h"
+#include "report.h"
+
+/* What a tensor's size_bytes is once its shape was found wrong: it is left out
+ * of what follows. Only a check gets that far. */
+#define GGLD_NO_SIZE UINT64_MAX
+
+typedef struct ggld_rules {
+    ggld_file *file;
+    ggld_report *report;
+    uint64_t table_end; /* of the tensor table, where padding starts */
+    bool placed;        /* say where data lies, too */
+} ggld_rules;
+
+/* Version and byte order. */
+bool ggld_rules_header(ggld_rules *r);
+/* Each key-value; fills the index, and sets alignment_bytes. */
+bool ggld_rules_kvs(ggld_rules *r);
+/* Each tensor's record; fills the index, n_elems and size_bytes. */
+bool ggld_rules_tensors(ggld_rules *r);
+/* From where to where data lies; sets data_offset, makes the tensors' offsets
+ * absolute, and gives tensors of unknown types their extents. */
+bool ggld_rules_placement(ggld_rules *r);
+
+/* ---- what only a check looks at (content.c) ---- */
+
+/* Text and bools of a key-value; a tensor's name. */
+bool ggld_content_kv(ggld_rules *r, uint64_t index);
+bool ggld_content_name(ggld_rules *r, uint64_t index);
+/* The padding from offset to end, as far as the file goes. */
+bool ggld_content_padding(ggld_rules *r, uint64_t offset, uint64_t end);
+/* The file's end, where tensors end at data_end. */
+bool ggld_content_tail(ggld_rules *r, uint64_t data_end);
+
+#endif /* GGLD_READ_RULES_H */

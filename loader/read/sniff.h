@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* Files that are something else. */
+#ifndef GGLD_READ_SNIFF_H
+#define GGLD_READ_SNIFF_H
+
+#include <stdint.h>
+
+#include "../base/error.h"
+#include "../base/span.h"
+
+/* Says in *out what a file is that does not begin as a GGUF file does, from
+ * its first bytes. hint stands behind what is not recognised. */
+void ggld_sniff(ggld_error *out, ggld_span start, uint64_t file_bytes,
+                const char *hint);
+
+/* What to say of a file of this name where it is cut off or starts oddly: that
+ * it may be one part of several; else "". Static. path may be NULL. */
+const char *ggld_sniff_part_hint(const char *path);
+
+#endif /* GGLD_READ_SNIFF_H */

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT */
+/* Files as sources, and the loop that reads from any source. The size is taken
+ * once, from fstat; a map starts at a page, so that a range's first byte may
+ * lie behind its start. Must never wait: a FIFO is told from its kind. */
+#include "source.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "../base/alloc.h"
+#include "../base/checked.h"
+
+/* Linux reads at most 0x7ffff000 bytes at once; others refuse more than
+ * INT_MAX. */
+#define READ_MAX_BYTES (1u << 30)
+
+typedef struct fd_source {
+    ggld_allocator allocator;
+    uint64_t offset; /* of the range in the file */
+    void *map_start; /* NULL where there is no map */
+    size_t map_bytes;
+    int fd;
+} fd_source;
+
+_Static_assert(sizeof(fd_source) <= GGLD_FD_SOURCE_BYTES, "for the account");
+
+static int64_t fd_pread(void *ctx, void *dst, size_t n, uint64_t offset_bytes)
+{
+    const fd_source *s = ctx;
+    ssize_t got = pread(s->fd, dst, n, (off_t)(s->offset + offset_bytes));
+    return got < 0 ? -(int64_t)errno : (int64_t)got;
+}
+
+static void fd_release(void *ctx)
+{
+    fd_source *s = ctx;
+    ggld_allocator allocator = s->allocator;
+    if (s->map_start != NULL)
+        munmap(s->map_start, s->map_bytes);
+    close(s->fd);
+    ggld_free(&allocator, s);
+}
+
+static const char *kind_name(mode_t mode)
+{
+    if (S_ISDIR(mode))
+        return "a directory";
+    if (S_ISFIFO(mode))
+        return "a FIFO";
+    if (S_ISSOCK(mode))
+        return "a socket";
+    return "a device";
+}
+
+static ggld_place in_file(void)
+{
+    return ggld_place_of(GGLD_IN_FILE, GGLD_NO_INDEX, 0);
+}
+
+/* The range with its size, once it is known to lie in a regular file. */
+static ggld_status range_settle(int fd, ggld_range *range, ggld_error *err)
+{
+    struct stat st;
+    if (fstat(fd, &st) != 0)
+        return ggld_fail_errno(err, errno, in_file(), "file: fstat");
+    if (!S_ISREG(st.st_mode))
+        return ggld_fail(err, GGLD_E_MAGIC, in_file(),
+                         "file: %s, not a GGUF file; give the name of a "
+                         "regular file",
+                         kind_name(st.st_mode));
+    uint64_t file_bytes = (uint64_t)st.st_size;
+    if (range->whole)
+        range->size = file_bytes;
+    if (!ggld_fits(range->offset, range->size, file_bytes))
+        return ggld_fail(err, GGLD_E_INVALID, ggld_nowhere(),
+                         "range: %" PRIu64 " + %" PRIu64
+                         " bytes is not inside the file (%" PRIu64 " bytes)",
+                         range->offset, range->size, file_bytes);
+    return GGLD_OK;
+}
+
+/* No map is no failure: some file systems have none, and 32-bit processors no
+ * room; pread is there. */
+static const void *fd_map(fd_source *s, int fd, ggld_range range)
+{
+    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    uint64_t before = range.offset % page;
+    uint64_t bytes;
+
+    if (range.size == 0 || !ggld_add_u64(range.size, before, &bytes) ||
+        bytes > PTRDIFF_MAX)
+        return NULL;
+    void *start = mmap(NULL, (size_t)bytes, PROT_READ, MAP_SHARED, fd,
+                       (off_t)(range.offset - before));
+    if (start == MAP_FAILED)
+        return NULL;
+    s->map_start = start;
+    s->map_bytes = (size_t)bytes;
+    return (const uint8_t *)start + before;
+}
+
+ggld_status ggld_source_of_fd(ggld_source *out, const ggld_allocator *a, int fd,
+                              ggld_range range, bool map, ggld_error *err)
+{
+    ggld_status status = range_settle(fd, &range, err);
+    if (status != GGLD_OK)
+        return status;
+    fd_source *s = ggld_alloc(a, 1, GGLD_FD_SOURCE_BYTES);
+    if (s == NULL)
+        return ggld_fail(err, GGLD_E_NOMEM, ggld_nowhere(),
+                         "no memory for a file's source");
+    s->allocator = *a;
+    s->offset = range.offset;
+    s->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+    if (s->fd < 0) {
+        status = ggld_fail_errno(err, errno, in_file(),
+                                 "file: duplicating the descriptor");
+        ggld_free(a, s);
+        return status;
+    }
+    ggld_source source = { sizeof source, range.size, fd_pread,
+                           NULL,          fd_release, s };
+    source.map = map ? fd_map(s, fd, range) : NULL;
+    *out = source;
+    return GGLD_OK;
+}
+
+/* One step: bytes read, 0 at the end, negative errno. */
+static int64_t read_some(const ggld_source *source, uint64_t offset, void *dst,
+                         uint64_t size)
+{
+    size_t n = (size_t)ggld_min_u64(size, READ_MAX_BYTES);
+    int64_t got;
+    do
+        got = source->pread(source->ctx, dst, n, offset);
+    while (got == -EINTR);
+    /* More than was asked for: the source is broken, and what it wrote where
+     * is anyone's guess. */
+    if (got > (int64_t)n || got < -INT32_MAX)
+        return -EIO;
+    return got;
+}
+
+ggld_status ggld_source_read(const ggld_source *source, uint64_t offset,
+                             void *dst, uint64_t size, ggld_place place,
+                             ggld_error *err)
+{
+    uint8_t *to = dst;
+    uint64_t done = 0;
+
+    while (done < size) {
+        int64_t got = read_some(source, offset + done, to + done, size - done);
+        if (got < 0)
+            return ggld_fail_errno(err, (int)-got, place,
+                                   "reading %" PRIu64 " bytes at %" PRIu64,
+                                   size - done, offset + done);
+        if (got == 0)
+            return ggld_fail(err, GGLD_E_TRUNCATED, place,
+                             "file: ends at %" PRIu64 " now, and had %" PRIu64
+                             " bytes when it was opened",
+                             offset + done, source->size_bytes);
+        done += (uint64_t)got;
+    }
+    return GGLD_OK;
+}

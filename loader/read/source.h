@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* Where an open file's bytes come from. */
+#ifndef GGLD_READ_SOURCE_H
+#define GGLD_READ_SOURCE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <ggld/file.h>
+
+#include "../base/error.h"
+
+/* What ggld_source_of_fd allocates, for the file's account. */
+#define GGLD_FD_SOURCE_BYTES 64u
+
+/* Part of a file, or all of it. */
+typedef struct ggld_range {
+    uint64_t offset;
+    uint64_t size;
+    bool whole; /* as large as the file is; offset is 0 */
+} ggld_range;
+
+/* A regular file's bytes, by pread on a descriptor of the source's own and,
+ * where map says so and the system can, by a read-only map. GGLD_E_MAGIC for
+ * what is no regular file. The source is to be released. */
+ggld_status ggld_source_of_fd(ggld_source *out, const ggld_allocator *a, int fd,
+                              ggld_range range, bool map, ggld_error *err);
+
+/* Reads exactly size bytes, in as many steps as the source takes. */
+ggld_status ggld_source_read(const ggld_source *source, uint64_t offset,
+                             void *dst, uint64_t size, ggld_place place,
+                             ggld_error *err);
+
+#endif /* GGLD_READ_SOURCE_H */
