@@ -261,10 +261,23 @@ static void count_missing(placing *p)
     }
 }
 
+/* ggml goes to where data starts, be there any or not. */
+static bool check_empty_end(const placing *p, const ggld_tensor *t)
+{
+    uint64_t start = p->rules->file->data_offset;
+    if (start <= p->file_bytes)
+        return true;
+    return ggld_report_add(p->rules->report, GGLD_GRADE_STRICT,
+                           GGLD_E_TRUNCATED, data_subject(t, p->file_bytes),
+                           "it has no bytes, but data would start at %" PRIu64
+                           ", past the end of the file (%" PRIu64 " bytes)",
+                           start, p->file_bytes);
+}
+
 static bool check_end(const placing *p, const ggld_tensor *t)
 {
     if (is_whole(p, t))
-        return true;
+        return check_empty_end(p, t);
     return ggld_report_add(
         p->rules->report, GGLD_GRADE_ERROR, GGLD_E_TRUNCATED,
         data_subject(t, ggld_min_u64(t->offset, p->file_bytes)),
