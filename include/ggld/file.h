@@ -162,6 +162,22 @@ typedef struct ggld_file_info {
 /* Fills the fields that the caller's struct_size covers. Any thread. */
 GGLD_API void ggld_file_get_info(const ggld_file *file, ggld_file_info *out);
 
+/* Where the bytes come from, for who reads them past the library: with reads of
+ * his own, or advice to the system. Such reads ask no verifier (see
+ * ggld_tensor_verify). */
+typedef struct ggld_backing {
+    size_t struct_size;       /* set by the caller: sizeof(ggld_backing) */
+    int fd;                   /* the file's, not to be closed; -1: none */
+    uint64_t fd_offset_bytes; /* where in it the GGUF begins */
+    const void *map;          /* file_bytes of it; NULL: not mapped */
+    uint64_t reserved[2];
+} ggld_backing;
+
+/* fd is -1 and map NULL where bytes are in private memory (GGLD_OPEN_COPY), the
+ * app's memory, or come from the app's own source. Both are valid until the
+ * last close. Any thread. */
+GGLD_API void ggld_file_get_backing(const ggld_file *file, ggld_backing *out);
+
 /* ---- findings ---- */
 
 typedef enum ggld_severity {

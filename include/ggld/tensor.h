@@ -50,6 +50,14 @@ ggld_status ggld_tensor_read_bytes(const ggld_tensor *tensor,
                                    uint64_t first_byte, void *dst,
                                    size_t size_bytes, ggld_error *err);
 
+/* Asks the file's verifier, if it has one, about size_bytes stored bytes from
+ * first_byte of the tensor's extent on, as the reads above do by themselves:
+ * for bytes that came another way (ggld_file_get_backing). GGLD_E_INVALID:
+ * outside the extent. */
+GGLD_API GGLD_MUST_CHECK
+ggld_status ggld_tensor_verify(const ggld_tensor *tensor, uint64_t first_byte,
+                               uint64_t size_bytes, ggld_error *err);
+
 /* A view is a value: part of one tensor, to be copied and kept like a number
  * while the file is open. Making one touches no data; reading it dequantises
  * into the caller's buffer, and checks the view anew. */

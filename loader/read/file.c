@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "../base/checked.h"
+#include "../base/quote.h"
 #include "../spec/types.h"
 #include "index.h"
 #include "load.h"
@@ -50,6 +51,20 @@ void ggld_file_get_info(const ggld_file *file, ggld_file_info *out)
     info.n_elems = file->n_elems;
     info.heap_bytes = file->heap_bytes;
     ggld_struct_give(out, &info, sizeof info);
+}
+
+void ggld_file_get_backing(const ggld_file *file, ggld_backing *out)
+{
+    ggld_backing backing;
+
+    memset(&backing, 0, sizeof backing);
+    backing.struct_size = sizeof backing;
+    backing.fd = -1;
+    if ((file->flags & GGLD_OPEN_COPY) == 0)
+        backing.fd = ggld_source_fd(&file->source, &backing.fd_offset_bytes);
+    if (backing.fd >= 0)
+        backing.map = file->map.data;
+    ggld_struct_give(out, &backing, sizeof backing);
 }
 
 /* ---- tensors ---- */
@@ -138,4 +153,22 @@ ggld_status ggld_file_verify(const ggld_file *file, uint64_t offset,
     if (v->check_range == NULL)
         return GGLD_OK;
     return v->check_range(v->ctx, file, offset, size, err);
+}
+
+ggld_status ggld_tensor_verify(const ggld_tensor *tensor, uint64_t first_byte,
+                               uint64_t size_bytes, ggld_error *err)
+{
+    uint64_t index = ggld_tensor_index_of(tensor);
+    if (!ggld_fits(first_byte, size_bytes, tensor->size_bytes))
+        return ggld_fail(
+            err, GGLD_E_INVALID,
+            ggld_place_of(GGLD_IN_TENSOR_DATA, index, tensor->offset),
+            "tensor %" PRIu64 " %s: bytes %" PRIu64 " + %" PRIu64
+            " are not inside its %" PRIu64,
+            index, ggld_quote(tensor->name.data, tensor->name.len).text,
+            first_byte, size_bytes, tensor->size_bytes);
+    if (size_bytes == 0)
+        return GGLD_OK;
+    return ggld_file_verify(tensor->file, tensor->offset + first_byte,
+                            size_bytes, err);
 }

@@ -45,6 +45,15 @@ static void fd_release(void *ctx)
     ggld_free(&allocator, s);
 }
 
+int ggld_source_fd(const ggld_source *source, uint64_t *offset)
+{
+    if (source->release != fd_release)
+        return -1;
+    const fd_source *s = source->ctx;
+    *offset = s->offset;
+    return s->fd;
+}
+
 static const char *kind_name(mode_t mode)
 {
     if (S_ISDIR(mode))

@@ -26,6 +26,10 @@ typedef struct ggld_range {
 ggld_status ggld_source_of_fd(ggld_source *out, const ggld_allocator *a, int fd,
                               ggld_range range, bool map, ggld_error *err);
 
+/* The descriptor and the range's offset, of a source that ggld_source_of_fd
+ * has made; -1 for any other. */
+int ggld_source_fd(const ggld_source *source, uint64_t *offset);
+
 /* Reads exactly size bytes, in as many steps as the source takes. */
 ggld_status ggld_source_read(const ggld_source *source, uint64_t offset,
                              void *dst, uint64_t size, ggld_place place,
