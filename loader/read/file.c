@@ -6,11 +6,11 @@
 #include <string.h>
 
 #include "../base/checked.h"
+#include "../base/index.h"
 #include "../base/quote.h"
+#include "../base/structs.h"
 #include "../spec/types.h"
-#include "index.h"
 #include "load.h"
-#include "options.h"
 #include "source.h"
 
 ggld_file *ggld_file_ref(ggld_file *file)

@@ -11,6 +11,7 @@
 #include <ggld/tensor.h>
 
 #include "../base/error.h"
+#include "../base/index.h"
 #include "../base/span.h"
 
 struct ggld_kv {
@@ -34,9 +35,6 @@ struct ggld_tensor {
     uint64_t size_bytes;
     uint64_t info_offset; /* of its record in the table, for errors */
 };
-
-/* Look-up by name over the records above: open addressing, keyed. */
-typedef struct ggld_index ggld_index;
 
 struct ggld_file {
     _Atomic uint32_t holders;

@@ -5,8 +5,8 @@
 
 #include <string.h>
 
+#include "../base/index.h"
 #include "../spec/types.h"
-#include "index.h"
 
 ggld_cursor ggld_cursor_at(const ggld_file *file, uint64_t offset)
 {

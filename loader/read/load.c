@@ -8,8 +8,8 @@
 
 #include "../base/alloc.h"
 #include "../base/cpu.h"
+#include "../base/index.h"
 #include "../spec/limits.h"
-#include "index.h"
 #include "metadata.h"
 #include "parse.h"
 #include "rules.h"

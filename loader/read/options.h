@@ -15,8 +15,4 @@ ggld_status ggld_options_take(const ggld_open_options *options,
 ggld_status ggld_source_take(const ggld_source *source, ggld_source *out,
                              ggld_error *err);
 
-/* Copies what both sides know of a struct that the library fills in, and sets
- * the rest of the caller's to zero. struct_size comes first in both. */
-void ggld_struct_give(void *out, const void *ours, size_t our_size);
-
 #endif /* GGLD_READ_OPTIONS_H */

@@ -9,10 +9,10 @@
 
 #include "../base/alloc.h"
 #include "../base/checked.h"
+#include "../base/index.h"
 #include "../spec/decode.h"
 #include "../spec/limits.h"
 #include "../spec/types.h"
-#include "index.h"
 #include "report.h"
 #include "sniff.h"
 

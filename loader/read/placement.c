@@ -7,10 +7,10 @@
 
 #include "../base/alloc.h"
 #include "../base/checked.h"
+#include "../base/index.h"
 #include "../base/quote.h"
 #include "../spec/limits.h"
 #include "../spec/types.h"
-#include "index.h"
 #include "rules.h"
 
 /* The pass over the tensors in the order of their data. */

@@ -9,11 +9,11 @@
 
 #include "../base/alloc.h"
 #include "../base/checked.h"
+#include "../base/index.h"
 #include "../spec/cursor.h"
 #include "../spec/limits.h"
 #include "../spec/shape.h"
 #include "../spec/types.h"
-#include "index.h"
 #include "kv.h"
 
 /* ggml's GGUF_MAX_ARRAY_ELEMENTS. */

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Names to record numbers. */
-#ifndef GGLD_READ_INDEX_H
-#define GGLD_READ_INDEX_H
+#ifndef GGLD_BASE_INDEX_H
+#define GGLD_BASE_INDEX_H
 
 #include <stdint.h>
 
 #include <ggld/file.h>
 
-#include "file.h"
+/* Look-up by name over records: open addressing, keyed. */
+typedef struct ggld_index ggld_index;
 
 #define GGLD_INDEX_NONE UINT32_MAX
 /* Records that an index, and so a file, can have of one kind. */
@@ -31,4 +32,4 @@ uint32_t ggld_index_insert(ggld_index *index, ggld_names names, uint32_t i);
 uint32_t ggld_index_find(const ggld_index *index, ggld_names names,
                          const char *data, uint64_t len);
 
-#endif /* GGLD_READ_INDEX_H */
+#endif /* GGLD_BASE_INDEX_H */

@@ -9,8 +9,8 @@
 #include <sys/random.h>
 #include <time.h>
 
-#include "../base/alloc.h"
-#include "../base/bytes.h"
+#include "alloc.h"
+#include "bytes.h"
 
 typedef struct slot {
     uint32_t record; /* its number and 1; 0: free */
