@@ -81,25 +81,33 @@ bool ggld_decode_string(ggld_cursor *c, const char *field, uint64_t max_bytes,
 /* Vocabularies are most of a file's metadata, and this loop most of an open:
  * each length has to arrive before the next one's place is known, so that
  * nothing else may stand in that way. The place is a pointer in a register,
- * what is left is counted beside it, and a string that does not fit is left to
- * the caller to look at. Returns the strings still to come. */
-static uint64_t pass_strings(ggld_cursor *c, uint64_t count, uint64_t max_bytes)
+ * what is left is worked out beside it, and a string that does not fit is the
+ * caller's to look at. Returns the strings still to come. */
+static inline uint64_t pass(ggld_cursor *c, uint64_t count, uint64_t max,
+                            bool narrow, bool big_endian)
 {
     const uint8_t *p = c->span.data + c->pos;
-    uint64_t left = ggld_cursor_left(c);
-    uint64_t width = ggld_cursor_len_bytes(c);
-    uint64_t max = max_bytes != 0 ? max_bytes : UINT64_MAX;
+    const uint8_t *end = c->span.data + c->span.size;
+    ptrdiff_t width = narrow ? 4 : 8;
 
-    for (; count > 0 && left >= width; count--) {
-        uint64_t len = c->narrow ? ggld_load_u32(p, c->big_endian)
-                                 : ggld_load_u64(p, c->big_endian);
-        if (len > left - width || len > max)
+    for (; count > 0 && end - p >= width; count--) {
+        uint64_t len = narrow ? ggld_load_u32(p, big_endian)
+                              : ggld_load_u64(p, big_endian);
+        if (len > (uint64_t)(end - p - width) || len > max)
             break;
-        p += width + len;
-        left -= width + len;
+        p += width + (ptrdiff_t)len;
     }
-    c->pos = c->span.size - left;
+    c->pos = (uint64_t)(p - c->span.data);
     return count;
+}
+
+/* The usual form of files has a loop where nothing is left to choose. */
+static uint64_t pass_strings(ggld_cursor *c, uint64_t count, uint64_t max_bytes)
+{
+    uint64_t max = max_bytes != 0 ? max_bytes : UINT64_MAX;
+    if (!c->narrow && !c->big_endian)
+        return pass(c, count, max, false, false);
+    return pass(c, count, max, c->narrow, c->big_endian);
 }
 
 static bool skip_strings(ggld_cursor *c, uint64_t count,
