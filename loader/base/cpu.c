@@ -4,6 +4,8 @@
  * that threads which ask at the same time write the same value. */
 #include "cpu.h"
 
+#include <unistd.h>
+
 #include <ggld/file.h>
 
 #if defined(__x86_64__) || defined(__i386__)
@@ -53,3 +55,14 @@ uint32_t ggld_cpu_features(void)
 }
 
 #endif
+
+uint64_t ggld_cpu_cache_bytes(void)
+{
+#ifdef _SC_LEVEL3_CACHE_SIZE
+    /* glibc has asked the processor when the program started. */
+    long size = sysconf(_SC_LEVEL3_CACHE_SIZE);
+    if (size > 0)
+        return (uint64_t)size;
+#endif
+    return 8u << 20;
+}

@@ -77,8 +77,7 @@ static ggld_status check_source(uint64_t *n_blocks, ggld_to_f32 *to_f32,
     if (kern->to_f32 == NULL)
         return ggld_fail(err, GGLD_E_UNSUPPORTED, ggld_nowhere(),
                          "%s can't be dequantised", row->traits.name);
-    bool stream = n_elems >= GGLD_STREAM_MIN_BYTES / sizeof(float);
-    *to_f32 = stream ? kern->to_f32_stream : kern->to_f32;
+    *to_f32 = ggld_kern_streams(n_elems) ? kern->to_f32_stream : kern->to_f32;
     return count_blocks(n_blocks, row, n_elems, src_bytes, err);
 }
 

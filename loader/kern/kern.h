@@ -4,6 +4,7 @@
 #ifndef GGLD_KERN_KERN_H
 #define GGLD_KERN_KERN_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "../spec/types.h"
@@ -41,7 +42,7 @@ typedef struct ggld_kern_set {
  * row that can_dequantize is filled. */
 const ggld_kern_set *ggld_kern_resolve(uint32_t cpu_features);
 
-/* Bytes of output from which on to_f32_stream is the better choice. */
-#define GGLD_STREAM_MIN_BYTES (8u << 20)
+/* Is to_f32_stream the better choice for that much output in one go? */
+bool ggld_kern_streams(uint64_t n_elems);
 
 #endif /* GGLD_KERN_KERN_H */
