@@ -73,9 +73,11 @@ typedef struct ggld_view {
 /* The whole tensor. */
 GGLD_API ggld_view ggld_tensor_view(const ggld_tensor *tensor);
 
-/* n_rows rows of dims[0] elements, from first_row of the view on. A view that
- * does not begin and end with a row, or has no rows, is refused. *out may be
- * *view. GGLD_E_INVALID: outside the view; the message has both numbers. */
+/* n_rows rows of dims[0] elements, from first_row of the view on; *out has two
+ * dimensions left, the row's number and the element's. A view that does not
+ * begin and end with a row, or whose rows have no elements, is refused. *out
+ * may be *view. GGLD_E_INVALID: outside the view; the message has both
+ * numbers. */
 GGLD_API GGLD_MUST_CHECK
 ggld_status ggld_view_rows(ggld_view *out, const ggld_view *view,
                            uint64_t first_row, uint64_t n_rows,
