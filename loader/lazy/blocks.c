@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/* May assume a little-endian map is what kernels read from; everything else
+ * goes through the scratch buffer. Must not allocate, nor write to the map. */
+#include "blocks.h"
+
+#include "../base/checked.h"
+#include "../read/file.h"
+#include "extent.h"
+
+#define TYPE(id, NAME, name, elems, bytes, ...)          \
+    _Static_assert((bytes) <= GGLD_BLOCKS_SCRATCH_BYTES, \
+                   "a block of " name " fits the scratch buffer");
+#include "../spec/tensor_types.def"
+
+void ggld_blocks_init(ggld_blocks *b, const ggld_tensor *tensor,
+                      const ggld_type_row *row)
+{
+    b->tensor = tensor;
+    b->row = row;
+    b->ready = b->scratch;
+    b->n_ready = 0;
+    b->offset = 0;
+    b->n_behind = 0;
+}
+
+ggld_status ggld_blocks_seek(ggld_blocks *b, uint64_t first, uint64_t n_blocks,
+                             ggld_error *err)
+{
+    const ggld_file *file = b->tensor->file;
+    uint64_t block_bytes = b->row->traits.block_bytes;
+    uint64_t size = n_blocks * block_bytes;
+    uint64_t at;
+
+    ggld_status status =
+        ggld_extent_admit(b->tensor, first * block_bytes, size, &at, err);
+    if (status != GGLD_OK)
+        return status;
+
+    const uint8_t *mapped =
+        file->big_endian ? NULL : ggld_span_at(file->map, at, size);
+    b->ready = mapped;
+    b->n_ready = mapped != NULL ? n_blocks : 0;
+    b->n_behind = n_blocks - b->n_ready;
+    b->offset = at;
+    return GGLD_OK;
+}
+
+static ggld_status fill_scratch(ggld_blocks *b, ggld_error *err)
+{
+    uint64_t block_bytes = b->row->traits.block_bytes;
+    uint64_t n =
+        ggld_min_u64(b->n_behind, GGLD_BLOCKS_SCRATCH_BYTES / block_bytes);
+
+    ggld_status status = ggld_extent_read(b->tensor, b->offset, b->scratch,
+                                          n * block_bytes, err);
+    if (status != GGLD_OK)
+        return status;
+    if (b->tensor->file->big_endian)
+        ggld_swap_blocks(b->row, b->scratch, n);
+    b->ready = b->scratch;
+    b->n_ready = n;
+    b->offset += n * block_bytes;
+    b->n_behind -= n;
+    return GGLD_OK;
+}
+
+ggld_status ggld_blocks_next(ggld_blocks *b, uint64_t max, const uint8_t **run,
+                             uint64_t *n, ggld_error *err)
+{
+    if (b->n_ready == 0) {
+        ggld_status status = fill_scratch(b, err);
+        if (status != GGLD_OK)
+            return status;
+    }
+    *run = b->ready;
+    *n = ggld_min_u64(max, b->n_ready);
+    b->ready += *n * b->row->traits.block_bytes;
+    b->n_ready -= *n;
+    return GGLD_OK;
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/* Puts the tensor's name before a refusal. Costs nothing to callers that don't
+ * ask for an error. */
+#include "refuse.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "../base/quote.h"
+#include "../read/file.h"
+#include "../spec/types.h"
+
+#define TYPE_TEXT_MAX 32
+
+ggld_place ggld_data_place(const ggld_tensor *t, uint64_t file_offset)
+{
+    return ggld_place_of(GGLD_IN_TENSOR_DATA, ggld_tensor_index_of(t),
+                         file_offset);
+}
+
+ggld_place ggld_type_place(const ggld_tensor *t)
+{
+    uint64_t len_bytes = t->file->version == 1 ? 4 : 8;
+    uint64_t before = len_bytes + t->name.len + 4 + t->n_dims * len_bytes;
+    return ggld_place_of(GGLD_IN_TENSOR_INFO, ggld_tensor_index_of(t),
+                         t->info_offset + before);
+}
+
+static void describe_type(uint32_t type, char text[TYPE_TEXT_MAX])
+{
+    const ggld_type_row *row = ggld_type_row_of(type);
+    const char *removed = ggld_removed_type_name(type);
+
+    if (row != NULL)
+        snprintf(text, TYPE_TEXT_MAX, "%s", row->traits.name);
+    else if (removed != NULL)
+        snprintf(text, TYPE_TEXT_MAX, "%s, removed", removed);
+    else
+        snprintf(text, TYPE_TEXT_MAX, "type %" PRIu32, type);
+}
+
+static ggld_status refuse(const ggld_tensor *t, ggld_status code,
+                          ggld_place place, ggld_error *err, const char *format,
+                          va_list args)
+{
+    char why[GGLD_MESSAGE_MAX];
+    char type[TYPE_TEXT_MAX];
+
+    vsnprintf(why, sizeof why, format, args);
+    describe_type(t->type, type);
+    return ggld_fail(err, code, place, "tensor %" PRIu64 " %s (%s): %s",
+                     ggld_tensor_index_of(t),
+                     ggld_quote(t->name.data, t->name.len).text, type, why);
+}
+
+ggld_status ggld_refuse(const ggld_tensor *tensor, ggld_status code,
+                        ggld_place place, ggld_error *err, const char *format,
+                        ...)
+{
+    if (err != NULL) {
+        va_list args;
+        va_start(args, format);
+        refuse(tensor, code, place, err, format, args);
+        va_end(args);
+    }
+    return code;
+}
+
+ggld_status ggld_refuse_view(const ggld_view *view, ggld_status code,
+                             ggld_error *err, const char *format, ...)
+{
+    if (err != NULL) {
+        va_list args;
+        va_start(args, format);
+        refuse(view->tensor, code,
+               ggld_data_place(view->tensor, view->first_elem), err, format,
+               args);
+        va_end(args);
+    }
+    return code;
+}
+
+ggld_status ggld_refuse_as(const ggld_tensor *tensor, ggld_status status,
+                           ggld_error *err)
+{
+    if (err != NULL) {
+        ggld_error below = *err;
+        ggld_place place = { below.section, below.index, below.offset };
+        ggld_refuse(tensor, status, place, err, "%s", below.message);
+        err->sys_errno = below.sys_errno;
+    }
+    return status;
+}
