@@ -39,6 +39,19 @@ size_t ggld_utf8_len(const uint8_t *p, uint64_t len)
     return overlong || past_end ? 0 : 4;
 }
 
+uint64_t ggld_utf8_prefix(const void *data, uint64_t len)
+{
+    const uint8_t *p = data;
+    uint64_t i = 0;
+    while (i < len) {
+        size_t n = ggld_utf8_len(p + i, len - i);
+        if (n == 0)
+            break;
+        i += n;
+    }
+    return i;
+}
+
 /* C0, DEL, backslash, and C1 (U+0080 to U+009F), which terminals obey too. */
 static bool needs_escape(const uint8_t *p, size_t n)
 {

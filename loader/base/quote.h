@@ -22,4 +22,7 @@ ggld_quoted ggld_quote(const char *data, uint64_t len);
  * there is none within len bytes. A NUL is one byte long. */
 size_t ggld_utf8_len(const uint8_t *data, uint64_t len);
 
+/* Bytes of data up to the first that is not UTF-8: len where all of it is. */
+uint64_t ggld_utf8_prefix(const void *data, uint64_t len);
+
 #endif /* GGLD_BASE_QUOTE_H */
