@@ -28,12 +28,19 @@ typedef struct ggld_writer ggld_writer;
 /* No padding behind the last tensor (or, without tensors, behind the
  * metadata), as some writers leave it. */
 #define GGLD_WRITE_UNPADDED_END (1u << 0)
+/* Long runs given to ggld_writer_put_zeros() take no room on the disk. Without
+ * this flag begin takes the whole file's room, where the file system can do
+ * that, so that a full disk shows there and not hours later. */
+#define GGLD_WRITE_SPARSE (1u << 1)
 
 typedef struct ggld_writer_options {
     size_t struct_size;       /* sizeof(ggld_writer_options) */
     uint32_t flags;           /* GGLD_WRITE_... */
     uint32_t alignment_bytes; /* 0: 32; else a power of two up to 1 MiB */
-    uint64_t reserve_bytes;   /* 0; room for later edits of the metadata */
+    /* 0; up to 1 GiB: room for later edits of the metadata, as a string of
+     * that many spaces under the key ggld.padding, in the place where the
+     * caller sets it, or else last. */
+    uint64_t reserve_bytes;
     const ggld_allocator *allocator; /* copied; NULL: malloc and free */
     uint64_t reserved[4];
 } ggld_writer_options;
@@ -92,7 +99,8 @@ ggld_status ggld_writer_set_f64(ggld_writer *w, const char *key, double value,
 GGLD_API GGLD_MUST_CHECK
 ggld_status ggld_writer_set_bool(ggld_writer *w, const char *key, bool value,
                                  ggld_error *err);
-/* len bytes of UTF-8; NULs are allowed. */
+/* len bytes of UTF-8; NULs are allowed. (Text that is not UTF-8 can only be
+ * taken over from a file.) */
 GGLD_API GGLD_MUST_CHECK
 ggld_status ggld_writer_set_string(ggld_writer *w, const char *key,
                                    const char *data, size_t len,
@@ -104,6 +112,7 @@ GGLD_API GGLD_MUST_CHECK
 ggld_status ggld_writer_set_array(ggld_writer *w, const char *key,
                                   uint32_t elem_type, const void *data,
                                   uint64_t n_elems, ggld_error *err);
+/* An array of strings, each as set_string takes it. */
 GGLD_API GGLD_MUST_CHECK
 ggld_status ggld_writer_set_strings(ggld_writer *w, const char *key,
                                     const ggld_string *strings,
@@ -135,9 +144,14 @@ ggld_status ggld_writer_copy_tensor(ggld_writer *w, const ggld_tensor *tensor,
 
 /* ---- output ---- */
 
-/* Folders on the way to path are made. A path that is a symbolic link is
- * followed: its target is replaced. GGLD_E_INVALID: path is a folder. Mode of
- * the new file: the old one's, or 0666 less the umask. */
+/* Folders on the way to path are made (and removed again on failure). A path
+ * that is a symbolic link is followed: its target is replaced. GGLD_E_INVALID:
+ * path is a folder, or something else that is no regular file. Mode of the new
+ * file: the old one's, or 0666 less the umask.
+ *
+ * GGLD_E_IO: the system (sys_errno). Past a limit of file size (RLIMIT_FSIZE)
+ * the system also sends SIGXFSZ, which ends a process that does not ignore
+ * it. */
 GGLD_API GGLD_MUST_CHECK
 ggld_status ggld_writer_begin(ggld_writer *w, const char *path,
                               ggld_error *err);
@@ -145,14 +159,22 @@ ggld_status ggld_writer_begin(ggld_writer *w, const char *path,
 GGLD_API GGLD_MUST_CHECK
 ggld_status ggld_writer_put_bytes(ggld_writer *w, const void *data, size_t size,
                                   ggld_error *err);
-/* Values of the current tensor, quantised to its type; any count, a block may
- * be finished by a later call. NaN, infinity, and values that the type can't
- * hold are refused: GGLD_E_VALUE, index the tensor, offset the element. */
+/* The same for size_bytes zeros. */
+GGLD_API GGLD_MUST_CHECK
+ggld_status ggld_writer_put_zeros(ggld_writer *w, uint64_t size_bytes,
+                                  ggld_error *err);
+/* Values of the current tensor, quantised to its type; any count up to what is
+ * left of it, a block may be finished by a later call. NaN, infinity, and
+ * values that the type can't hold are refused: GGLD_E_VALUE, index the tensor,
+ * offset the element. GGLD_E_UNSUPPORTED: no quantiser for the type. */
 GGLD_API GGLD_MUST_CHECK
 ggld_status ggld_writer_put_f32(ggld_writer *w, const float *src,
                                 uint64_t n_elems, ggld_error *err);
 /* GGLD_E_INVALID: data of a tensor is missing; the message names it and both
- * numbers. On success the file is there and synced; free the writer. */
+ * numbers. On success the file is there and synced; free the writer. GGLD_E_IO
+ * from the sync of the folder, the last step, is the one failure after which
+ * the new file is there: whole, but it may be the old one again should the
+ * system go down. */
 GGLD_API GGLD_MUST_CHECK
 ggld_status ggld_writer_finish(ggld_writer *w, ggld_error *err);
 

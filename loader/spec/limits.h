@@ -3,9 +3,11 @@
 #ifndef GGLD_SPEC_LIMITS_H
 #define GGLD_SPEC_LIMITS_H
 
-#define GGLD_MAGIC             "GGUF"
-#define GGLD_MAGIC_BYTES       4
-#define GGLD_KEY_ALIGNMENT     "general.alignment"
+#define GGLD_MAGIC         "GGUF"
+#define GGLD_MAGIC_BYTES   4
+#define GGLD_KEY_ALIGNMENT "general.alignment"
+/* Room for edits: a string that no reader asks for. */
+#define GGLD_KEY_PADDING       "ggld.padding"
 #define GGLD_DEFAULT_ALIGNMENT 32
 #define GGLD_WRITTEN_VERSION   3
 #define GGLD_MAX_DIMS          4

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT */
+/* Key-values and tensors of an open file taken over, through the public calls
+ * alone. What the writer could judge is not judged: it is to come out as it
+ * was. */
+#include <inttypes.h>
+
+#include "../base/checked.h"
+#include "../base/quote.h"
+#include "../spec/transcode.h"
+#include "../spec/types.h"
+#include "writer.h"
+
+/* Bytes that are read at once, at least, as long as there are as many. */
+#define MIN_CHUNK_BYTES (64u << 10)
+
+static ggld_cursor value_cursor(const ggld_raw_value *raw)
+{
+    ggld_cursor c = { .span = { (const uint8_t *)raw->bytes.data,
+                                raw->bytes.len },
+                      .big_endian = raw->big_endian,
+                      .narrow = raw->version == 1 };
+    return c;
+}
+
+/* The value in version 3's form into e. false: the bytes are not, or no more,
+ * those that the file had when it was opened. */
+static bool encode_value(const ggld_raw_value *raw, uint32_t type,
+                         ggld_encoder *e)
+{
+    ggld_fault ignored;
+
+    if (raw->version != 1 && !raw->big_endian) {
+        ggld_encode_bytes(e, raw->bytes.data, raw->bytes.len);
+        return !e->full;
+    }
+    ggld_cursor c = value_cursor(raw);
+    return ggld_transcode_value(&c, type, e, &ignored) && !e->full;
+}
+
+static ggld_status fail_changed(ggld_string key, ggld_error *err)
+{
+    return ggld_fail(err, GGLD_E_CHANGED, ggld_nowhere(),
+                     "key %s: its file has changed since it was opened",
+                     ggld_quote(key.data, key.len).text);
+}
+
+ggld_status ggld_writer_copy_kv(ggld_writer *w, const ggld_kv *kv,
+                                ggld_error *err)
+{
+    ggld_status status = ggld_writer_expect(w, GGLD_WRITER_DECLARING, err);
+    if (status != GGLD_OK)
+        return status;
+    if (kv == NULL)
+        return ggld_fail(err, GGLD_E_INVALID, ggld_nowhere(),
+                         "the key-value is NULL");
+
+    ggld_string key = ggld_kv_key(kv);
+    uint32_t type = ggld_kv_type(kv);
+    ggld_raw_value raw = ggld_kv_raw(kv);
+    ggld_encoder size = ggld_encoder_counting();
+    if (!encode_value(&raw, type, &size))
+        return fail_changed(key, err);
+    ggld_kv_entry *entry = ggld_writer_new_kv(w, key, type, size.pos, err);
+    if (entry == NULL)
+        return GGLD_E_NOMEM;
+    ggld_encoder e = ggld_encoder_into(entry->value, entry->value_bytes);
+    if (!encode_value(&raw, type, &e) || e.pos != size.pos) {
+        ggld_free(&w->allocator, entry);
+        return fail_changed(key, err);
+    }
+    return ggld_writer_put_kv(w, entry, err);
+}
+
+ggld_status ggld_writer_copy_tensor(ggld_writer *w, const ggld_tensor *tensor,
+                                    ggld_error *err)
+{
+    ggld_tensor_info info = { .struct_size = sizeof info };
+
+    ggld_status status = ggld_writer_expect(w, GGLD_WRITER_DECLARING, err);
+    if (status != GGLD_OK)
+        return status;
+    if (tensor == NULL)
+        return ggld_fail(err, GGLD_E_INVALID, ggld_nowhere(),
+                         "the tensor is NULL");
+    ggld_tensor_get_info(tensor, &info);
+    if (info.big_endian && !info.supported)
+        return ggld_fail(err, GGLD_E_UNSUPPORTED,
+                         ggld_place_of(GGLD_IN_TENSOR_INFO, info.index, 0),
+                         "tensor %" PRIu64 " %s: type %" PRIu32
+                         " is unknown, so its bytes can't be brought from "
+                         "big-endian to little-endian",
+                         info.index,
+                         ggld_quote(info.name.data, info.name.len).text,
+                         info.type);
+    ggld_out_tensor t = { .name = info.name,
+                          .n_dims = info.n_dims,
+                          .type = info.type,
+                          .size_bytes = info.size_bytes,
+                          .source = tensor };
+    for (uint32_t i = 0; i < info.n_dims; i++)
+        t.dims[i] = info.dims[i];
+    return ggld_writer_add_tensor(w, &t, err);
+}
+
+/* The next bytes of a tensor that is copied, as many as there is room for;
+ * of a big-endian one, whole blocks. */
+static ggld_status copy_chunk(ggld_writer *w, const ggld_type_row *swap,
+                              ggld_error *err)
+{
+    const ggld_out_tensor *t = &w->tensors[w->current];
+    uint64_t left = t->size_bytes - w->current_bytes;
+    uint8_t *room;
+    size_t room_bytes;
+
+    ggld_status status =
+        ggld_sink_room(&w->sink, (size_t)ggld_min_u64(left, MIN_CHUNK_BYTES),
+                       &room, &room_bytes, err);
+    if (status != GGLD_OK)
+        return status;
+    size_t n = (size_t)ggld_min_u64(left, room_bytes);
+    if (swap != NULL)
+        n -= n % swap->traits.block_bytes;
+    status = ggld_tensor_read_bytes(t->source, w->current_bytes, room, n, err);
+    if (status != GGLD_OK)
+        return status;
+    if (swap != NULL)
+        ggld_swap_blocks(swap, room, n / swap->traits.block_bytes);
+    ggld_sink_take(&w->sink, n);
+    w->current_bytes += n;
+    return GGLD_OK;
+}
+
+ggld_status ggld_writer_copy_extent(ggld_writer *w, ggld_error *err)
+{
+    const ggld_out_tensor *t = &w->tensors[w->current];
+    ggld_tensor_info info = { .struct_size = sizeof info };
+    ggld_status status = GGLD_OK;
+
+    ggld_tensor_get_info(t->source, &info);
+    const ggld_type_row *swap =
+        info.big_endian ? ggld_type_row_of(t->type) : NULL;
+    while (status == GGLD_OK && w->current_bytes < t->size_bytes)
+        status = copy_chunk(w, swap, err);
+    return status;
+}
