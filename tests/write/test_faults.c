@@ -1,0 +1,483 @@
+/* SPDX-License-Identifier: MIT */
+/* Every system call of the writer in turn fails, is interrupted, does less
+ * than asked, or is the last before the process is killed: the name holds the
+ * old file or the whole new one. The calls are wrapped by the linker
+ * (--wrap), so this needs neither strace nor a faulty disk. */
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "support.h"
+
+/* ---- the wrapped calls ---- */
+
+typedef enum call {
+    OPENAT,
+    MKDIRAT,
+    FSTATAT,
+    FCHMOD,
+    FALLOCATE,
+    PWRITE,
+    FTRUNCATE,
+    FSYNC_FILE,
+    FSYNC_FOLDER,
+    CLOSE,
+    RENAMEAT,
+    UNLINKAT
+} call;
+
+static const char *const call_names[] = {
+    "openat",        "mkdirat", "fstatat",   "fchmod",
+    "fallocate",     "pwrite",  "ftruncate", "fsync(file)",
+    "fsync(folder)", "close",   "renameat",  "unlinkat"
+};
+
+#define MAX_CALLS 256
+
+static struct {
+    bool armed;
+    call calls[MAX_CALLS];
+    unsigned n_calls;
+    unsigned fault_at; /* the call that fails; MAX_CALLS: none */
+    int fault_errno;
+    unsigned kill_at; /* the call before which the process dies */
+    size_t max_write; /* bytes that a pwrite does at most; 0: all */
+    bool zero_writes;
+    call always_failing; /* with always_errno, where that is not 0 */
+    int always_errno;
+} harness;
+
+/* Notes the call; true where it is to fail, with errno set. */
+static bool intercept(call what)
+{
+    if (!harness.armed)
+        return false;
+    if (harness.n_calls == harness.kill_at)
+        raise(SIGKILL);
+    cr_assert_lt(harness.n_calls, MAX_CALLS);
+    bool fault = harness.n_calls == harness.fault_at;
+    harness.calls[harness.n_calls++] = what;
+    if (harness.always_errno != 0 && what == harness.always_failing) {
+        errno = harness.always_errno;
+        return true;
+    }
+    if (fault)
+        errno = harness.fault_errno;
+    return fault;
+}
+
+int __real_openat64(int at, const char *path, int flags, ...);
+int __wrap_openat64(int at, const char *path, int flags, ...);
+int __wrap_openat64(int at, const char *path, int flags, ...)
+{
+    va_list args;
+    va_start(args, flags);
+    mode_t mode = (flags & O_CREAT) != 0 ? va_arg(args, mode_t) : 0;
+    va_end(args);
+    return intercept(OPENAT) ? -1 : __real_openat64(at, path, flags, mode);
+}
+
+int __real_mkdirat(int at, const char *path, mode_t mode);
+int __wrap_mkdirat(int at, const char *path, mode_t mode);
+int __wrap_mkdirat(int at, const char *path, mode_t mode)
+{
+    return intercept(MKDIRAT) ? -1 : __real_mkdirat(at, path, mode);
+}
+
+int __real_fstatat64(int at, const char *path, struct stat *st, int flags);
+int __wrap_fstatat64(int at, const char *path, struct stat *st, int flags);
+int __wrap_fstatat64(int at, const char *path, struct stat *st, int flags)
+{
+    return intercept(FSTATAT) ? -1 : __real_fstatat64(at, path, st, flags);
+}
+
+int __real_fchmod(int fd, mode_t mode);
+int __wrap_fchmod(int fd, mode_t mode);
+int __wrap_fchmod(int fd, mode_t mode)
+{
+    return intercept(FCHMOD) ? -1 : __real_fchmod(fd, mode);
+}
+
+int __real_fallocate64(int fd, int mode, off_t offset, off_t len);
+int __wrap_fallocate64(int fd, int mode, off_t offset, off_t len);
+int __wrap_fallocate64(int fd, int mode, off_t offset, off_t len)
+{
+    return intercept(FALLOCATE) ? -1
+                                : __real_fallocate64(fd, mode, offset, len);
+}
+
+ssize_t __real_pwrite64(int fd, const void *data, size_t n, off_t offset);
+ssize_t __wrap_pwrite64(int fd, const void *data, size_t n, off_t offset);
+ssize_t __wrap_pwrite64(int fd, const void *data, size_t n, off_t offset)
+{
+    if (intercept(PWRITE))
+        return -1;
+    if (harness.armed && harness.zero_writes)
+        return 0;
+    if (harness.armed && harness.max_write != 0 && n > harness.max_write)
+        n = harness.max_write;
+    return __real_pwrite64(fd, data, n, offset);
+}
+
+int __real_ftruncate64(int fd, off_t size);
+int __wrap_ftruncate64(int fd, off_t size);
+int __wrap_ftruncate64(int fd, off_t size)
+{
+    return intercept(FTRUNCATE) ? -1 : __real_ftruncate64(fd, size);
+}
+
+int __real_fsync(int fd);
+int __wrap_fsync(int fd);
+int __wrap_fsync(int fd)
+{
+    struct stat st;
+    bool folder = fstat(fd, &st) == 0 && S_ISDIR(st.st_mode);
+    return intercept(folder ? FSYNC_FOLDER : FSYNC_FILE) ? -1
+                                                         : __real_fsync(fd);
+}
+
+int __real_close(int fd);
+int __wrap_close(int fd);
+int __wrap_close(int fd)
+{
+    bool fault = intercept(CLOSE);
+    int injected = errno;
+    int result = __real_close(fd); /* as Linux does it: closed in any case */
+    if (!fault)
+        return result;
+    errno = injected;
+    return -1;
+}
+
+int __real_renameat(int from_fd, const char *from, int to_fd, const char *to);
+int __wrap_renameat(int from_fd, const char *from, int to_fd, const char *to);
+int __wrap_renameat(int from_fd, const char *from, int to_fd, const char *to)
+{
+    return intercept(RENAMEAT) ? -1 : __real_renameat(from_fd, from, to_fd, to);
+}
+
+int __real_unlinkat(int at, const char *path, int flags);
+int __wrap_unlinkat(int at, const char *path, int flags);
+int __wrap_unlinkat(int at, const char *path, int flags)
+{
+    return intercept(UNLINKAT) ? -1 : __real_unlinkat(at, path, flags);
+}
+
+/* ---- one file written ---- */
+
+static char *folder;
+static ggld_error err;
+
+static void set_up(void)
+{
+    folder = folder_new();
+    cr_assert_eq(chdir(folder), 0);
+}
+
+static void tear_down(void)
+{
+    harness.armed = false;
+    cr_assert_eq(chdir("/"), 0);
+    folder_remove(folder);
+}
+
+TestSuite(faults, .init = set_up, .fini = tear_down);
+
+static void harness_reset(void)
+{
+    memset(&harness, 0, sizeof harness);
+    harness.fault_at = MAX_CALLS;
+    harness.kill_at = MAX_CALLS;
+}
+
+#define TENSOR_BYTES   2500000u
+#define METADATA_BYTES 96
+#define FILE_BYTES     2500096u
+
+static ggld_status put_all(ggld_writer *w, const char *path)
+{
+    static uint8_t data[TENSOR_BYTES];
+    const uint64_t dims[] = { TENSOR_BYTES };
+
+    memset(data, 0x5A, sizeof data);
+    ggld_status status = ggld_writer_set_string(w, "k", "value", 5, &err);
+    if (status == GGLD_OK)
+        status =
+            ggld_writer_declare_tensor(w, "t", 1, GGLD_TYPE_I8, dims, 1, &err);
+    if (status == GGLD_OK)
+        status = ggld_writer_begin(w, path, &err);
+    for (size_t at = 0; at < sizeof data && status == GGLD_OK; at += 500000)
+        status = ggld_writer_put_bytes(w, data + at, 500000, &err);
+    if (status == GGLD_OK)
+        status = ggld_writer_finish(w, &err);
+    return status;
+}
+
+/* The harness counts from begin to free. */
+static ggld_status write_file(const char *path)
+{
+    ggld_writer *w = NULL;
+    cr_assert_eq(ggld_writer_new(&w, NULL, &err), GGLD_OK);
+    harness.armed = true;
+    ggld_status status = put_all(w, path);
+    ggld_writer_free(w);
+    harness.armed = false;
+    return status;
+}
+
+static bool is_whole(const char *path)
+{
+    image im = file_load(path);
+    bool whole = im.size == FILE_BYTES && memcmp(im.data, "GGUF", 4) == 0;
+    for (size_t i = METADATA_BYTES; whole && i < METADATA_BYTES + TENSOR_BYTES;
+         i++)
+        whole = im.data[i] == 0x5A;
+    image_free(&im);
+    return whole;
+}
+
+static bool is_old(const char *path)
+{
+    image im = file_load(path);
+    bool old = im.size == 3 && memcmp(im.data, "old", 3) == 0;
+    image_free(&im);
+    return old;
+}
+
+/* With an old file in place, or with folders to be made. */
+static const char *const paths[] = { "a.gguf", "p/q/a.gguf" };
+
+static void scene_set(const char *path)
+{
+    harness_reset();
+    if (strchr(path, '/') == NULL) {
+        file_save(path, "old", 3);
+        return;
+    }
+    remove("p/q/a.gguf");
+    remove("p/q");
+    remove("p");
+}
+
+/* After a run: what the name holds, and that nothing else is there. */
+static void scene_check(const char *path, bool whole, const char *what)
+{
+    bool in_folder = strchr(path, '/') != NULL;
+    if (whole)
+        cr_assert(is_whole(path), "%s: the new file is not whole", what);
+    else if (in_folder)
+        cr_assert(!file_exists("p"), "%s: folders are left", what);
+    else
+        cr_assert(is_old(path), "%s: the old file is touched", what);
+    cr_assert_eq(folder_count("."), whole || !in_folder,
+                 "%s: something is left", what);
+    if (whole && in_folder)
+        cr_assert_eq(folder_count("p/q"), 1, "%s: something is left", what);
+}
+
+static bool was_called(call what)
+{
+    for (unsigned i = 0; i < harness.n_calls; i++)
+        if (harness.calls[i] == what)
+            return true;
+    return false;
+}
+
+/* ---- order ---- */
+
+static void expect_calls(const char *path, const call *want, unsigned n_want)
+{
+    scene_set(path);
+    cr_assert_eq(write_file(path), GGLD_OK, "%s", err.message);
+    for (unsigned i = 0; i < n_want || i < harness.n_calls; i++)
+        cr_assert(
+            i < n_want && i < harness.n_calls && want[i] == harness.calls[i],
+            "call %u: expected %s, got %s", i,
+            i < n_want ? call_names[want[i]] : "no more",
+            i < harness.n_calls ? call_names[harness.calls[i]] : "no more");
+    scene_check(path, true, path);
+}
+
+Test(faults, file_is_synced_then_renamed_then_its_folder_synced)
+{
+    static const call over_old[] = { OPENAT,       FSTATAT,    OPENAT, FCHMOD,
+                                     FALLOCATE,    PWRITE,     PWRITE, PWRITE,
+                                     FTRUNCATE,    FSYNC_FILE, CLOSE,  RENAMEAT,
+                                     FSYNC_FOLDER, CLOSE };
+    expect_calls("a.gguf", over_old, sizeof over_old / sizeof over_old[0]);
+}
+
+Test(faults, new_folders_are_synced_too)
+{
+    static const call in_new[] = {
+        OPENAT,    OPENAT,       OPENAT, MKDIRAT,      FSYNC_FOLDER, OPENAT,
+        MKDIRAT,   FSYNC_FOLDER, OPENAT, CLOSE,        FSTATAT,      OPENAT,
+        FALLOCATE, PWRITE,       PWRITE, PWRITE,       FTRUNCATE,    FSYNC_FILE,
+        CLOSE,     RENAMEAT,     CLOSE,  FSYNC_FOLDER, CLOSE
+    };
+    remove("a.gguf");
+    expect_calls("p/q/a.gguf", in_new, sizeof in_new / sizeof in_new[0]);
+}
+
+/* ---- faults ---- */
+
+/* The call number n fails. false where there are not as many. */
+static bool run_fault(const char *path, unsigned n, int sys_errno)
+{
+    char what[96];
+    scene_set(path);
+    harness.fault_at = n;
+    harness.fault_errno = sys_errno;
+    ggld_status status = write_file(path);
+    if (harness.n_calls <= n)
+        return false;
+
+    call failed = harness.calls[n];
+    snprintf(what, sizeof what, "%s, call %u, %s, errno %d", path, n,
+             call_names[failed], sys_errno);
+    bool renamed = was_called(RENAMEAT) && failed != RENAMEAT;
+    cr_assert(status == GGLD_OK || status == GGLD_E_IO, "%s: %s", what,
+              ggld_status_name(status));
+    if (status != GGLD_OK) {
+        cr_assert_eq(err.sys_errno, sys_errno, "%s: %s", what, err.message);
+        cr_assert(strstr(err.message, "output '") == err.message, "%s: %s",
+                  what, err.message);
+    }
+    /* Of all calls only the closing of a folder may fail unseen. */
+    if (status == GGLD_OK)
+        cr_assert_eq(failed, CLOSE, "%s: not noticed", what);
+    scene_check(path, status == GGLD_OK || renamed, what);
+    return true;
+}
+
+Test(faults, any_call_may_fail)
+{
+    const int errnos[] = { EIO, ENOSPC, EDQUOT, EACCES, EROFS };
+    for (size_t p = 0; p < 2; p++) {
+        remove("a.gguf");
+        for (size_t e = 0; e < sizeof errnos / sizeof errnos[0]; e++) {
+            unsigned n = 0;
+            while (run_fault(paths[p], n, errnos[e]))
+                n++;
+            cr_assert_geq(n, 14, "only %u calls", n);
+        }
+    }
+}
+
+Test(faults, calls_that_are_interrupted_are_made_again)
+{
+    for (unsigned n = 0;; n++) {
+        scene_set("a.gguf");
+        harness.fault_at = n;
+        harness.fault_errno = EINTR;
+        ggld_status status = write_file("a.gguf");
+        if (harness.n_calls <= n)
+            break;
+        call what = harness.calls[n];
+        if (what == FSTATAT || what == FCHMOD || what == RENAMEAT)
+            continue; /* these are not interrupted */
+        cr_assert_eq(status, GGLD_OK, "%s: %s", call_names[what], err.message);
+        scene_check("a.gguf", true, call_names[what]);
+    }
+}
+
+Test(faults, short_writes_are_gone_on_with)
+{
+    const size_t most[] = { 50000, 65536, 99999, 1048576 };
+    for (size_t i = 0; i < sizeof most / sizeof most[0]; i++) {
+        scene_set("a.gguf");
+        harness.max_write = most[i];
+        cr_assert_eq(write_file("a.gguf"), GGLD_OK, "%s", err.message);
+        scene_check("a.gguf", true, "short writes");
+    }
+    scene_set("a.gguf");
+    harness.zero_writes = true;
+    cr_assert_eq(write_file("a.gguf"), GGLD_E_IO);
+    scene_check("a.gguf", false, "writes of nothing");
+}
+
+Test(faults, what_a_file_system_does_not_offer_is_done_without)
+{
+    scene_set("a.gguf");
+    harness.always_failing = FALLOCATE;
+    harness.always_errno = EOPNOTSUPP;
+    cr_assert_eq(write_file("a.gguf"), GGLD_OK, "%s", err.message);
+    scene_check("a.gguf", true, "no fallocate");
+    scene_set("a.gguf");
+    harness.always_failing = FSYNC_FOLDER;
+    harness.always_errno = EINVAL;
+    cr_assert_eq(write_file("a.gguf"), GGLD_OK, "%s", err.message);
+    scene_check("a.gguf", true, "no fsync of folders");
+}
+
+Test(faults, names_that_are_taken_are_not_tried_for_ever)
+{
+    scene_set("a.gguf");
+    harness.always_failing = OPENAT;
+    harness.always_errno = EEXIST;
+    cr_assert_eq(write_file("a.gguf"), GGLD_E_IO);
+    scene_check("a.gguf", false, "every name is taken");
+}
+
+/* ---- killed ---- */
+
+/* Leftovers of a killed process lie beside the target and are not read by
+ * anyone; the test takes them away. */
+static void remove_leftovers(void)
+{
+    cr_assert_eq(system("rm -rf ./*.tmp.* p"), 0);
+}
+
+/* Dies before call number n; false where there are not as many. */
+static bool run_killed(const char *path, unsigned n, unsigned rename_at)
+{
+    int how;
+    scene_set(path);
+    harness.kill_at = n;
+    pid_t child = fork();
+    if (child == 0) {
+        write_file(path);
+        _exit(0);
+    }
+    cr_assert_eq(waitpid(child, &how, 0), child);
+    if (WIFEXITED(how))
+        return false;
+    cr_assert(WIFSIGNALED(how) && WTERMSIG(how) == SIGKILL);
+    if (n > rename_at)
+        cr_assert(is_whole(path), "killed before call %u", n);
+    else if (strchr(path, '/') == NULL)
+        cr_assert(is_old(path), "killed before call %u", n);
+    else
+        cr_assert(!file_exists(path), "killed before call %u", n);
+
+    /* The next run is not disturbed. */
+    harness_reset();
+    cr_assert_eq(write_file(path), GGLD_OK, "after call %u: %s", n,
+                 err.message);
+    cr_assert(is_whole(path));
+    remove_leftovers();
+    return true;
+}
+
+Test(faults, killed_between_any_two_calls)
+{
+    for (size_t p = 0; p < 2; p++) {
+        scene_set(paths[p]);
+        cr_assert_eq(write_file(paths[p]), GGLD_OK);
+        unsigned rename_at = 0;
+        while (harness.calls[rename_at] != RENAMEAT)
+            rename_at++;
+        unsigned n = 0;
+        while (run_killed(paths[p], n, rename_at))
+            n++;
+        cr_assert_geq(n, 14, "only %u calls", n);
+    }
+}
