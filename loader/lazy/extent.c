@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Stored bytes of a tensor: the check before their use, and the two calls
- * that hand them out as they are. Must know nothing of types. */
+/* Stored bytes of a tensor: the check before their use, and the calls
+ * that hand them out as they are or only check. Must know nothing of types. */
 #include "extent.h"
 
 #include <inttypes.h>
@@ -62,20 +62,33 @@ ggld_status ggld_tensor_map(const ggld_tensor *tensor, const void **out,
     return GGLD_OK;
 }
 
+static ggld_status admit_checked(const ggld_tensor *tensor, uint64_t first_byte,
+                                 uint64_t size_bytes, uint64_t *file_offset,
+                                 ggld_error *err)
+{
+    if (!ggld_fits(first_byte, size_bytes, tensor->size_bytes))
+        return ggld_refuse(
+            tensor, GGLD_E_INVALID, ggld_data_place(tensor, tensor->offset),
+            err, "bytes %" PRIu64 " + %" PRIu64 " are not inside its %" PRIu64,
+            first_byte, size_bytes, tensor->size_bytes);
+    return ggld_extent_admit(tensor, first_byte, size_bytes, file_offset, err);
+}
+
+ggld_status ggld_tensor_verify(const ggld_tensor *tensor, uint64_t first_byte,
+                               uint64_t size_bytes, ggld_error *err)
+{
+    uint64_t at = 0;
+    return admit_checked(tensor, first_byte, size_bytes, &at, err);
+}
+
 ggld_status ggld_tensor_read_bytes(const ggld_tensor *tensor,
                                    uint64_t first_byte, void *dst,
                                    size_t size_bytes, ggld_error *err)
 {
     uint64_t at = 0;
 
-    if (!ggld_fits(first_byte, size_bytes, tensor->size_bytes))
-        return ggld_refuse(tensor, GGLD_E_INVALID,
-                           ggld_data_place(tensor, tensor->offset), err,
-                           "bytes %" PRIu64 " + %zu are not inside its "
-                           "%" PRIu64,
-                           first_byte, size_bytes, tensor->size_bytes);
     ggld_status status =
-        ggld_extent_admit(tensor, first_byte, size_bytes, &at, err);
+        admit_checked(tensor, first_byte, size_bytes, &at, err);
     if (status != GGLD_OK || size_bytes == 0)
         return status;
     return ggld_extent_read(tensor, at, dst, size_bytes, err);

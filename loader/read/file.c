@@ -7,7 +7,6 @@
 
 #include "../base/checked.h"
 #include "../base/index.h"
-#include "../base/quote.h"
 #include "../base/structs.h"
 #include "../spec/types.h"
 #include "load.h"
@@ -153,22 +152,4 @@ ggld_status ggld_file_verify(const ggld_file *file, uint64_t offset,
     if (v->check_range == NULL)
         return GGLD_OK;
     return v->check_range(v->ctx, file, offset, size, err);
-}
-
-ggld_status ggld_tensor_verify(const ggld_tensor *tensor, uint64_t first_byte,
-                               uint64_t size_bytes, ggld_error *err)
-{
-    uint64_t index = ggld_tensor_index_of(tensor);
-    if (!ggld_fits(first_byte, size_bytes, tensor->size_bytes))
-        return ggld_fail(
-            err, GGLD_E_INVALID,
-            ggld_place_of(GGLD_IN_TENSOR_DATA, index, tensor->offset),
-            "tensor %" PRIu64 " %s: bytes %" PRIu64 " + %" PRIu64
-            " are not inside its %" PRIu64,
-            index, ggld_quote(tensor->name.data, tensor->name.len).text,
-            first_byte, size_bytes, tensor->size_bytes);
-    if (size_bytes == 0)
-        return GGLD_OK;
-    return ggld_file_verify(tensor->file, tensor->offset + first_byte,
-                            size_bytes, err);
 }
