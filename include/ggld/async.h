@@ -78,6 +78,164 @@ ggld_status ggld_open_start(ggld_job **out, struct uv_loop_s *loop,
                             const char *path, const ggld_open_options *options,
                             ggld_open_done done, void *user, ggld_error *err);
 
+/* ---- how bytes come in ---- */
+
+/* For the io field of options. Errors in reading, and a file that has become
+ * shorter, are the job's result with every one of them. */
+typedef enum ggld_io_kind {
+    /* By purpose and file system. To warm, and to stream with no budget:
+     * GGLD_IO_PREAD. To stream within a budget: GGLD_IO_DIRECT on a local disk
+     * (what is in memory already is copied from there), GGLD_IO_PREAD on
+     * network, FUSE and memory file systems, and where the system refuses
+     * direct reads. Files with no descriptor (memory, GGLD_OPEN_COPY, the app's
+     * own source) are read through their source. */
+    GGLD_IO_AUTO = 0,
+    /* The file's map, populated chunk by chunk on the pool; chunks of bytes
+     * are then not copied. Somebody who truncates the file while a chunk is
+     * being used makes that use fail with SIGBUS. */
+    GGLD_IO_MAP = 1,
+    /* Reads through the page cache. The one for network and FUSE mounts. */
+    GGLD_IO_PREAD = 2,
+    /* Reads past the page cache (O_DIRECT). Can't warm. */
+    GGLD_IO_DIRECT = 3,
+    /* io_uring: direct to stream, through the page cache to warm.
+     * GGLD_E_UNSUPPORTED where the build or the system has none. */
+    GGLD_IO_URING = 4
+} ggld_io_kind;
+
+/* ---- prefetch ---- */
+
+typedef struct ggld_prefetch_options {
+    size_t struct_size;          /* sizeof(ggld_prefetch_options) */
+    uint32_t flags;              /* 0 */
+    uint32_t io;                 /* GGLD_IO_... */
+    uint64_t max_resident_bytes; /* stop when so much is warm; 0: no limit */
+    ggld_job_progress progress;  /* may be NULL */
+    uint64_t chunk_bytes;        /* 0: 16 MiB */
+    uint32_t n_parallel;         /* chunks at a time, up to 16; 0: 4 */
+    uint32_t reserved32;
+    uint64_t reserved[3];
+} ggld_prefetch_options;
+
+static inline ggld_prefetch_options ggld_prefetch_options_init(void)
+{
+    ggld_prefetch_options options = { sizeof(ggld_prefetch_options),
+                                      0,
+                                      GGLD_IO_AUTO,
+                                      0,
+                                      NULL,
+                                      0,
+                                      0,
+                                      0,
+                                      { 0, 0, 0 } };
+    return options;
+}
+
+/* Brings views into the page cache, in the order given: what the app needs
+ * first comes first, and can be used while the rest is on its way. Views are of
+ * one file, whose holder the job becomes; with n_views 0 there is nothing to
+ * do. Total and done bytes are those of the blocks that the views touch.
+ *
+ * With a budget, the first max_resident_bytes of them are warmed and the job
+ * succeeds there: to go on would push out what is needed first. GGLD_E_INVALID
+ * for one that is smaller than a chunk. options may be NULL. */
+GGLD_API GGLD_MUST_CHECK
+ggld_status ggld_prefetch_start(ggld_job **out, struct uv_loop_s *loop,
+                                const ggld_view *views, size_t n_views,
+                                const ggld_prefetch_options *options,
+                                ggld_job_done done, void *user,
+                                ggld_error *err);
+
+/* ---- stream ---- */
+
+/* What chunks hold. */
+typedef enum ggld_stream_format {
+    GGLD_STREAM_BYTES = 0, /* as stored, in the file's byte order */
+    GGLD_STREAM_F32 = 1,   /* as ggld_view_read_f32 gives them */
+    GGLD_STREAM_F16 = 2    /* as ggld_view_read_f16 does */
+} ggld_stream_format;
+
+/* Part of one view. Valid until the call that it is given to returns. */
+typedef struct ggld_chunk {
+    const ggld_tensor *tensor;
+    size_t view; /* its number in the list, or the tensor's in the table */
+    /* size_bytes stored bytes (aligned to nothing), or n_elems values
+     * (aligned to theirs). */
+    const void *data;
+    /* Values: which ones of the tensor. Bytes: those of the blocks, which may
+     * begin before the view and end behind it; both 0 for an unknown type. */
+    uint64_t first_elem;
+    uint64_t n_elems;
+    /* The stored bytes that they are, or are made of; whole blocks. */
+    uint64_t first_byte;
+    uint64_t size_bytes;
+    /* With GGLD_STREAM_ON_WORKERS, below n_parallel: of two calls at one time
+     * each has another number, for the app's own buffers. Otherwise 0. */
+    uint32_t worker;
+    uint32_t reserved;
+} ggld_chunk;
+
+/* Not 0: no more, the job's result becomes GGLD_E_CANCELLED. */
+typedef int (*ggld_chunk_call)(ggld_job *job, const ggld_chunk *chunk,
+                               void *user);
+
+/* Chunks are handed out on the pool's threads, several at a time and in no
+ * order, from buffers that fit a core's second-level cache: for work that is to
+ * scale with cores. ggld_job_cancel() can't be called there; return non-zero
+ * instead. Without the flag chunks come on the loop's thread, in order. */
+#define GGLD_STREAM_ON_WORKERS (1u << 0)
+
+typedef struct ggld_stream_options {
+    size_t struct_size;  /* sizeof(ggld_stream_options) */
+    uint32_t flags;      /* GGLD_STREAM_ON_WORKERS */
+    uint32_t io;         /* GGLD_IO_... */
+    uint32_t format;     /* GGLD_STREAM_BYTES, _F32, _F16 */
+    uint32_t n_parallel; /* chunks at a time, up to 16; 0: 4 */
+    /* Of the job's buffers and of the file's pages that it has brought in,
+     * together: pages behind are dropped from the map and the page cache, also
+     * those that were there before. The kernel's readahead comes on top (some
+     * megabytes with GGLD_IO_PREAD). 0, or enough for everything: nothing is
+     * dropped. */
+    uint64_t max_resident_bytes;
+    /* Of a chunk's data. 0: 4 MiB, or 128 KiB on workers, or what the budget
+     * has room for. */
+    uint64_t chunk_bytes;
+    ggld_job_progress progress; /* in stored bytes; may be NULL */
+    uint64_t reserved[4];
+} ggld_stream_options;
+
+static inline ggld_stream_options ggld_stream_options_init(void)
+{
+    ggld_stream_options options = { sizeof(ggld_stream_options),
+                                    0,
+                                    GGLD_IO_AUTO,
+                                    GGLD_STREAM_BYTES,
+                                    0,
+                                    0,
+                                    0,
+                                    NULL,
+                                    { 0, 0, 0, 0 } };
+    return options;
+}
+
+/* Goes through the views, or all tensors where views is NULL, in the order of
+ * the file, reading ahead of the chunks that are handed out and dropping those
+ * behind: for models larger than memory. A view that is in the list twice comes
+ * twice. The file's verifier is asked about each chunk before it is handed out.
+ *
+ * GGLD_E_INVALID: a view is not inside its tensor or of another file; the
+ * budget is smaller than one chunk needs. GGLD_E_TENSOR_TYPE,
+ * GGLD_E_UNSUPPORTED: values of a type that can't be dequantised, or an engine
+ * that is not there. These come before the first chunk; GGLD_E_TRUNCATED and
+ * GGLD_E_IO where reading ends. options may be NULL. */
+GGLD_API GGLD_MUST_CHECK
+ggld_status ggld_stream_start(ggld_job **out, struct uv_loop_s *loop,
+                              ggld_file *file, const ggld_view *views,
+                              size_t n_views,
+                              const ggld_stream_options *options,
+                              ggld_chunk_call chunk, ggld_job_done done,
+                              void *user, ggld_error *err);
+
 #ifdef __cplusplus
 }
 #endif

@@ -45,8 +45,8 @@ void ggld_job_advance(ggld_job *job, uint64_t n_bytes)
 
 static void report_last(ggld_job *job)
 {
-    if (job->progress != NULL && job->result.code == GGLD_OK &&
-        job->reported_bytes != job->total_bytes)
+    bool said = job->reported_ns != 0 && job->reported_bytes == job->done_bytes;
+    if (job->progress != NULL && job->result.code == GGLD_OK && !said)
         report(job, uv_hrtime());
 }
 
