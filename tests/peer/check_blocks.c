@@ -66,96 +66,106 @@ static bool halves_differ(uint16_t a, uint16_t b)
     return a_nan || b_nan ? a_nan != b_nan : a != b;
 }
 
-static void compare_floats(tally *t, const buffers *b, const char *type,
-                           uint64_t seed)
+static bool same_floats(tally *t, const buffers *b, const char *type,
+                        uint64_t seed)
 {
     for (size_t i = 0; i < b->n_elems; i++) {
         uint32_t ours, theirs;
         memcpy(&ours, b->ours + 4 * i, 4);
         memcpy(&theirs, &b->theirs[i], 4);
-        if (!floats_differ(ours, theirs))
-            continue;
-        tally_case(t, false, "%s, seed %llu, element %zu: ggml %08x, ggld %08x",
-                   type, (unsigned long long)seed, i, theirs, ours);
-        return;
+        if (floats_differ(ours, theirs))
+            return tally_tell(
+                t, "%s, seed %llu, element %zu: ggml %08x, ggld %08x", type,
+                (unsigned long long)seed, i, theirs, ours);
     }
-    tally_case(t, true, "%s", type);
+    return true;
 }
 
-/* Their floats rounded by them to halves, against our halves. */
-static void compare_halves(const ggml_api *ggml, tally *t, const buffers *b,
-                           const char *type, uint64_t seed)
+/* Our halves against their floats, rounded by them. */
+static bool same_halves(const ggml_api *ggml, tally *t, const buffers *b,
+                        const char *type, uint64_t seed)
 {
-    uint16_t *theirs = peer_alloc(b->n_elems * sizeof *theirs);
+    const ggml_traits *half = ggml->traits_of(GGLD_TYPE_F16);
 
-    ggml->traits_of(GGLD_TYPE_F16)
-        ->from_float(b->theirs, theirs, (int64_t)b->n_elems);
     for (size_t i = 0; i < b->n_elems; i++) {
-        uint16_t ours;
+        uint16_t ours, theirs;
         memcpy(&ours, b->ours + 2 * i, 2);
-        if (!halves_differ(ours, theirs[i]))
-            continue;
-        tally_case(t, false,
-                   "%s to f16, seed %llu, element %zu: ggml %04x, ggld %04x",
-                   type, (unsigned long long)seed, i, theirs[i], ours);
-        free(theirs);
-        return;
+        half->from_float(&b->theirs[i], &theirs, 1);
+        if (halves_differ(ours, theirs))
+            return tally_tell(
+                t, "%s to f16, seed %llu, element %zu: ggml %04x, ggld %04x",
+                type, (unsigned long long)seed, i, theirs, ours);
     }
-    tally_case(t, true, "%s", type);
-    free(theirs);
+    return true;
 }
 
-static void check_seed(const ggml_api *ggml, tally *t, uint32_t type,
-                       uint64_t seed)
+static bool to_f32_is_same(tally *t, const buffers *b, uint32_t type,
+                           uint64_t seed)
 {
-    random_state r = { seed << 8 | type };
-    const ggld_type_traits *traits = ggld_type_traits_of(type);
-    buffers b = buffers_new(traits, 1 + random_below(&r, MAX_BLOCKS), &r);
+    const char *name = ggld_type_traits_of(type)->name;
     ggld_error err;
 
-    ggml->traits_of((int)type)->to_float(b.aligned_src, b.theirs,
-                                         (int64_t)b.n_elems);
-    if (ggld_dequantize_f32(type, b.src, b.src_bytes, (float *)(void *)b.ours,
-                            b.n_elems, &err) != GGLD_OK)
-        tally_case(t, false, "%s: %s", traits->name, err.message);
-    else
-        compare_floats(t, &b, traits->name, seed);
-    if (ggld_dequantize_f16(type, b.src, b.src_bytes,
-                            (uint16_t *)(void *)b.ours, b.n_elems,
+    if (ggld_dequantize_f32(type, b->src, b->src_bytes,
+                            (float *)(void *)b->ours, b->n_elems,
                             &err) != GGLD_OK)
-        tally_case(t, false, "%s to f16: %s", traits->name, err.message);
-    else
-        compare_halves(ggml, t, &b, traits->name, seed);
-    buffers_free(&b);
+        return tally_tell(t, "%s: %s", name, err.message);
+    return same_floats(t, b, name, seed);
 }
 
-static void check_layout(const ggml_api *ggml, tally *t, uint32_t type)
+static bool to_f16_is_same(const ggml_api *ggml, tally *t, const buffers *b,
+                           uint32_t type, uint64_t seed)
+{
+    const char *name = ggld_type_traits_of(type)->name;
+    ggld_error err;
+
+    if (ggld_dequantize_f16(type, b->src, b->src_bytes,
+                            (uint16_t *)(void *)b->ours, b->n_elems,
+                            &err) != GGLD_OK)
+        return tally_tell(t, "%s to f16: %s", name, err.message);
+    return same_halves(ggml, t, b, name, seed);
+}
+
+static void check_values(const ggml_api *ggml, tally *t, uint32_t type)
+{
+    const ggld_type_traits *traits = ggld_type_traits_of(type);
+    bool f32_same = true, f16_same = true;
+
+    for (uint64_t seed = 1; seed <= N_SEEDS; seed++) {
+        random_state r = { seed << 8 | type };
+        buffers b = buffers_new(traits, 1 + random_below(&r, MAX_BLOCKS), &r);
+        ggml->traits_of((int)type)->to_float(b.aligned_src, b.theirs,
+                                             (int64_t)b.n_elems);
+        f32_same &= to_f32_is_same(t, &b, type, seed);
+        f16_same &= to_f16_is_same(ggml, t, &b, type, seed);
+        buffers_free(&b);
+    }
+    tally_case(t, f32_same);
+    tally_case(t, f16_same);
+}
+
+/* Known to both or neither, with the same block. */
+static bool layout_is_same(const ggml_api *ggml, tally *t, uint32_t type)
 {
     const ggld_type_traits *ours = ggld_type_traits_of(type);
     const ggml_traits *theirs = ggml->traits_of((int)type);
+    uint32_t elems = ours != NULL ? ours->block_elems : 0;
+    uint32_t bytes = ours != NULL ? ours->block_bytes : 0;
 
-    tally_case(t,
-               ours->block_elems == theirs->block_elems &&
-                   ours->block_bytes == theirs->block_bytes,
-               "type %u: ggml has %lld elements in %zu bytes, ggld %u in %u",
-               type, (long long)theirs->block_elems, theirs->block_bytes,
-               ours->block_elems, ours->block_bytes);
+    if (elems == theirs->block_elems && bytes == theirs->block_bytes)
+        return true;
+    return tally_tell(t,
+                      "type %u: ggml has %lld elements in %zu bytes, ggld %u "
+                      "in %u",
+                      type, (long long)theirs->block_elems, theirs->block_bytes,
+                      elems, bytes);
 }
 
 void check_blocks(const ggml_api *ggml, tally *t)
 {
     for (uint32_t type = 0; type < GGML_N_TYPES; type++) {
-        const ggld_type_traits *ours = ggld_type_traits_of(type);
-        bool theirs = ggml->traits_of((int)type)->block_elems != 0;
-        tally_case(t, (ours != NULL) == theirs,
-                   "type %u: %s by ggml, %s by ggld", type,
-                   theirs ? "known" : "unknown", ours ? "known" : "unknown");
-        if (ours == NULL || !theirs)
-            continue;
-        check_layout(ggml, t, type);
-        if (ggml->traits_of((int)type)->to_float == NULL)
-            continue;
-        for (uint64_t seed = 1; seed <= N_SEEDS; seed++)
-            check_seed(ggml, t, type, seed);
+        bool same = layout_is_same(ggml, t, type);
+        tally_case(t, same);
+        if (same && ggml->traits_of((int)type)->to_float != NULL)
+            check_values(ggml, t, type);
     }
 }

@@ -56,86 +56,97 @@ static bool tensor_is_same(const ggml_api *ggml, const gguf_context *gguf,
                ours.file_offset_bytes;
 }
 
-static void compare(const ggml_api *ggml, tally *t, const gguf_context *gguf,
-                    const ggld_file *file, const char *what)
+static bool same_keys(const ggml_api *ggml, tally *t, const gguf_context *gguf,
+                      const ggld_file *file, const char *what)
 {
-    uint64_t n_kv = ggld_kv_count(file);
-    uint64_t n_tensors = ggld_tensor_count(file);
-    bool same = n_kv == (uint64_t)ggml->n_kv(gguf) &&
-                n_tensors == (uint64_t)ggml->n_tensors(gguf);
+    uint64_t n = ggld_kv_count(file);
 
-    tally_case(t, same,
-               "%s: ggml counts %lld key-values, %lld tensors; ggld "
-               "%llu, %llu",
-               what, (long long)ggml->n_kv(gguf),
-               (long long)ggml->n_tensors(gguf), (unsigned long long)n_kv,
-               (unsigned long long)n_tensors);
-    if (!same)
-        return;
-    for (uint64_t i = 0; i < n_kv; i++) {
+    if (n != (uint64_t)ggml->n_kv(gguf))
+        return tally_tell(t, "%s: ggml has %lld key-values, ggld %llu", what,
+                          (long long)ggml->n_kv(gguf), (unsigned long long)n);
+    for (uint64_t i = 0; i < n; i++) {
         const ggld_kv *kv = ggld_kv_at(file, i);
         const char *key = ggml->key(gguf, (int64_t)i);
-        tally_case(t,
-                   text_is(ggld_kv_key(kv), key) &&
-                       (uint32_t)ggml->kv_type(gguf, (int64_t)i) ==
-                           ggld_kv_type(kv),
-                   "%s: kv %llu '%s' is another to ggld", what,
-                   (unsigned long long)i, key);
+        if (!text_is(ggld_kv_key(kv), key) ||
+            (uint32_t)ggml->kv_type(gguf, (int64_t)i) != ggld_kv_type(kv))
+            return tally_tell(t, "%s: kv %llu '%s' is another to ggld", what,
+                              (unsigned long long)i, key);
     }
-    for (uint64_t i = 0; i < n_tensors; i++)
-        tally_case(t, tensor_is_same(ggml, gguf, file, i),
-                   "%s: tensor %llu '%s' is another to ggld", what,
-                   (unsigned long long)i, ggml->tensor_name(gguf, (int64_t)i));
+    return true;
 }
 
-static void check_output(const ggml_api *ggml, tally *t, const char *path,
+static bool same_tensors(const ggml_api *ggml, tally *t,
+                         const gguf_context *gguf, const ggld_file *file,
                          const char *what)
+{
+    uint64_t n = ggld_tensor_count(file);
+
+    if (n != (uint64_t)ggml->n_tensors(gguf))
+        return tally_tell(t, "%s: ggml has %lld tensors, ggld %llu", what,
+                          (long long)ggml->n_tensors(gguf),
+                          (unsigned long long)n);
+    for (uint64_t i = 0; i < n; i++)
+        if (!tensor_is_same(ggml, gguf, file, i))
+            return tally_tell(t, "%s: tensor %llu '%s' is another to ggld",
+                              what, (unsigned long long)i,
+                              ggml->tensor_name(gguf, (int64_t)i));
+    return true;
+}
+
+static bool output_is_same(const ggml_api *ggml, tally *t, const char *path,
+                           const char *what)
 {
     ggml_context *tensors = NULL;
     const gguf_params whole = { false, &tensors };
+    bool same = false;
     ggld_file *file;
     ggld_error err;
 
     gguf_context *gguf = ggml->open_file(path, whole);
-    tally_case(t, gguf != NULL, "%s: ggml refuses the file", what);
     if (gguf == NULL)
-        return;
+        return tally_tell(t, "%s: ggml refuses the file", what);
     if (ggld_open_path(&file, path, NULL, &err) == GGLD_OK) {
-        compare(ggml, t, gguf, file, what);
+        same = same_keys(ggml, t, gguf, file, what) &&
+               same_tensors(ggml, t, gguf, file, what);
         ggld_close(file);
     } else {
-        tally_case(t, false, "%s: %s", what, err.message);
+        tally_tell(t, "%s: %s", what, err.message);
     }
     ggml->close(gguf);
     ggml->free(tensors);
+    return same;
+}
+
+/* Runs the command, which makes the file at path. */
+static void check_command(const ggml_api *ggml, tally *t,
+                          const char *const *argv, const char *path)
+{
+    char what[64];
+
+    snprintf(what, sizeof what, "ggld %s of %s", argv[1], argv[3]);
+    if (!run(argv))
+        tally_case(t, tally_tell(t, "%s failed", what));
+    else
+        tally_case(t, output_is_same(ggml, t, path, what));
 }
 
 static void check_type(const ggml_api *ggml, tally *t, const char *tool,
                        const char *type)
 {
     char dir[] = "/tmp/ggld-peer-XXXXXX";
-    char sample[64], quantised[64], what[64];
+    char sample[64], quantised[64];
 
     if (mkdtemp(dir) == NULL) {
-        tally_case(t, false, "cannot make a folder in /tmp");
+        tally_case(t, tally_tell(t, "no folder can be made in /tmp"));
         return;
     }
     snprintf(sample, sizeof sample, "%s/sample.gguf", dir);
     snprintf(quantised, sizeof quantised, "%s/quantised.gguf", dir);
-    const char *const make[] = { tool, "sample", sample, "--type", type, NULL };
-    const char *const quantise[] = { tool,     "quantize", sample, quantised,
-                                     "--type", type,       NULL };
-
-    snprintf(what, sizeof what, "ggld sample --type %s", type);
-    if (run(make))
-        check_output(ggml, t, sample, what);
-    else
-        tally_case(t, false, "%s failed", what);
-    snprintf(what, sizeof what, "ggld quantize --type %s", type);
-    if (run(quantise))
-        check_output(ggml, t, quantised, what);
-    else
-        tally_case(t, false, "%s failed", what);
+    const char *const make[] = { tool, "sample", "--type", type, sample, NULL };
+    const char *const quantise[] = { tool,   "quantize", "--type", type,
+                                     sample, quantised,  NULL };
+    check_command(ggml, t, make, sample);
+    check_command(ggml, t, quantise, quantised);
     unlink(sample);
     unlink(quantised);
     rmdir(dir);

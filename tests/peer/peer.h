@@ -13,11 +13,14 @@ typedef struct tally {
     uint64_t passed;
     uint64_t failed;
     uint64_t skipped;
+    uint64_t n_told;
 } tally;
 
-/* One case: counted, and where it failed the message printed. */
-void tally_case(tally *t, bool ok, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+void tally_case(tally *t, bool ok);
+/* What differs: one line. Of very many only the first are printed. Returns
+ * false. */
+bool tally_tell(tally *t, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 void tally_skip(tally *t, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
