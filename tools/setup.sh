@@ -28,11 +28,7 @@ show_quietly() {
     local log rc=0
     log=$(mktemp) || return
     show "$@" </dev/null >"$log" 2>&1 || rc=$?
-    if [ "$rc" = 0 ]; then
-        head -n 1 "$log"
-    else
-        cat "$log"
-    fi
+    [ "$rc" = 0 ] || cat "$log"
     rm -f "$log"
     return "$rc"
 }
