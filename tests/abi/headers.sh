@@ -7,8 +7,9 @@ cd "$1/include/ggld"
 
 n=0
 cpp=0
+here() { command -v "$1" >/dev/null; }
 check() { # compiler language standard
-    command -v "$1" >/dev/null || return 0
+    here "$1" || return 0
     for header in *.h; do
         printf '#include <ggld/%s>\n#include <ggld/%s>\n' "$header" "$header" |
             "$1" -x "$2" -std="$3" -Wall -Wextra -Wconversion -Wshadow \
@@ -21,14 +22,18 @@ check() { # compiler language standard
     done
 }
 
-for std in c11 c17; do
-    check cc c $std
-    check gcc c $std
-    check clang c $std
+# cc is one of the others, or all there is.
+c_compilers="gcc clang"
+cpp_compilers="g++ clang++"
+here gcc || here clang || c_compilers=cc
+here g++ || here clang++ || cpp_compilers=c++
+for compiler in $c_compilers; do
+    check "$compiler" c c11
+    check "$compiler" c c17
 done
-check c++ c++ c++17
-check g++ c++ c++17
-check clang++ c++ c++17
+for compiler in $cpp_compilers; do
+    check "$compiler" c++ c++17
+done
 
 if [ $n -eq 0 ] || [ $cpp -eq 0 ]; then
     echo "no C or no C++ compiler: nothing is shown"

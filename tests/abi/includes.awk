@@ -56,8 +56,8 @@ function check_loader(layer, quoted,    target, other) {
     if (!quoted) {
         if (name ~ /^ggld\// && !("include/" name in exists))
             refuse("there is no such public header")
-        if (name ~ /^uv(\.h$|\/)/ && layer != "jobs")
-            refuse("only loader/jobs/ stands on libuv")
+        if (name ~ /^(uv|liburing)(\.h$|\/)/ && layer != "jobs")
+            refuse("only loader/jobs/ stands on libuv and liburing")
         if (name ~ /^(openssl\/|xxh)/ && layer != "integrity")
             refuse("only loader/integrity/ stands on libraries of hashes")
         return

@@ -8,16 +8,12 @@ here=$(cd "$(dirname "$0")" && pwd)
 cd "$1"
 
 # Tests that reach inside (unit, kern and the like) are not among these.
-outside="tools tests/abi tests/cli tests/malformed tests/peer tests/views"
+outside='tools|tests/(abi|cli|malformed|peer|views)'
 
 list=$(mktemp)
 trap 'rm -f "$list"' EXIT
 find include loader tools tests -type f >"$list"
 
-set -- $(grep -E '\.(c|h|def|inc)$' "$list" | while read -r path; do
-    for home in include loader $outside; do
-        case $path in "$home"/*) echo "$path" ;; esac
-    done
-done)
+set -- $(grep -E "^(include|loader|$outside)/.*\.(c|h|def|inc)\$" "$list")
 awk -v existing="$list" -f "$here/includes.awk" "$@"
 echo "layers: $# files keep to the direction"

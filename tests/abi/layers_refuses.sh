@@ -52,6 +52,7 @@ loader/jobs/x.c "../read/read.h"
 loader/integrity/x.c "../jobs/jobs.h"
 loader/lazy/x.c <uv.h>
 loader/integrity/x.c <uv.h>
+loader/lazy/x.c <liburing.h>
 loader/jobs/x.c <openssl/evp.h>
 loader/read/x.c <openssl/sha.h>
 loader/lazy/x.c <xxhash.h>
