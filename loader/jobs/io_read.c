@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/sendfile.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -31,9 +32,14 @@ static ggld_status fail_read(const ggld_piece *piece, uint64_t offset,
                            ggld_piece_name(piece).text, n, offset);
 }
 
+/* end: where reading ended. The read may have begun behind the file's end. */
 static ggld_status fail_short(const ggld_io *io, const ggld_piece *piece,
                               uint64_t end, ggld_error *err)
 {
+    struct stat st;
+    uint64_t base = io->backing.fd_offset_bytes;
+    if (fstat(io->backing.fd, &st) == 0 && (uint64_t)st.st_size >= base)
+        end = ggld_min_u64(end, (uint64_t)st.st_size - base);
     return ggld_fail(err, GGLD_E_TRUNCATED, ggld_piece_place(piece, end),
                      "%s: the file ends at %" PRIu64 " now, and had %" PRIu64
                      " bytes when it was opened",

@@ -53,11 +53,19 @@ void loop_finish(uv_loop_t *loop, const char *what)
           uv_strerror(status));
 }
 
+static void nothing(void *arg)
+{
+    (void)arg;
+}
+
 void loop_warm_up(void)
 {
     uv_loop_t loop;
+    uv_thread_t thread;
     uv_loop_init(&loop);
     uv_loop_close(&loop);
+    if (uv_thread_create(&thread, nothing, NULL) == 0)
+        uv_thread_join(&thread);
 }
 
 static int count_entries(const char *folder)

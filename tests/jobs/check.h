@@ -53,7 +53,8 @@ void outcome_check(const outcome *o, ggld_status code, const char *what);
 /* Runs until nothing is left, and closes: which shows that nothing is. */
 void loop_finish(uv_loop_t *loop, const char *what);
 
-/* libuv opens things of its own with the first loop and keeps them. */
+/* libuv opens things of its own with the first loop and keeps them; the thread
+ * sanitizer has a thread of its own from the first thread on. */
 void loop_warm_up(void);
 
 /* Numbers of this process's descriptors and threads. */

@@ -49,6 +49,8 @@ static void put(FILE *f, uint64_t value, size_t n)
 static uint64_t tensor_bytes(const model_tensor *t)
 {
     const ggld_type_traits *traits = ggld_type_traits_of(t->type);
+    if (traits == NULL)
+        return t->n_rows * t->row_elems; /* a type that is not known */
     return t->n_rows * (t->row_elems / traits->block_elems) *
            traits->block_bytes;
 }
