@@ -75,6 +75,10 @@ static ggld_parsed broken(ggld_parse *p, ggld_subject subject,
         return GGLD_PARSE_MORE;
     }
     subject.place.offset = fault->offset;
+    /* Of a string that is past the limit and not there either, that it is not
+     * there says more. */
+    if (fault->kind == GGLD_FAULT_STRING && fault->number > left)
+        return broken_length(p, subject, fault, left);
     switch (fault->kind) {
     case GGLD_FAULT_LENGTH:
         return broken_length(p, subject, fault, left);

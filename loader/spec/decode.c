@@ -68,8 +68,11 @@ bool ggld_decode_string(ggld_cursor *c, const char *field, uint64_t max_bytes,
 
     if (!ggld_decode_len(c, field, &len, fault))
         return false;
-    if (max_bytes != 0 && len > max_bytes)
-        return fail(fault, GGLD_FAULT_STRING, field, at, len);
+    if (max_bytes != 0 && len > max_bytes) {
+        fail(fault, GGLD_FAULT_STRING, field, at, len);
+        fault->left = ggld_cursor_left(c);
+        return false;
+    }
     const uint8_t *data = ggld_cursor_take(c, len);
     if (data == NULL)
         return fail_length(c, field, at, len, len, fault);
