@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/* What a command of ggld is: a row of the table in main.c, a table of options,
+ * and a function. Everything else (help, parsing, suggestions, exit codes) is
+ * common to all. */
+#ifndef TOOLS_COMMAND_H
+#define TOOLS_COMMAND_H
+
+#include <stdbool.h>
+
+#include "out.h"
+
+enum {
+    STATUS_GOOD = 0,
+    STATUS_FAULT = 1, /* the file or the system is at fault */
+    STATUS_USAGE = 2
+};
+
+#define OPTIONS_MAX  16
+#define OPERANDS_MAX 4
+
+typedef struct option_row {
+    const char *name;  /* without dashes */
+    char letter;       /* or 0 */
+    const char *value; /* what help calls its value; NULL: it takes none */
+    const char *help;
+} option_row;
+
+typedef struct args {
+    const struct command_row *command;
+    output *out; /* standard output */
+    /* By place in the command's table; NULL where the option is not given. */
+    const char *values[OPTIONS_MAX];
+    const char *operands[OPERANDS_MAX];
+    int n_operands;
+} args;
+
+typedef struct command_row {
+    const char *name;
+    const char *operands; /* as usage shows them */
+    const char *summary;  /* one line */
+    const char *about;    /* the rest of --help */
+    int min_operands;
+    int max_operands;
+    const option_row *options; /* ends with a name of NULL */
+    int (*run)(const args *a);
+} command_row;
+
+extern const command_row command_info;
+extern const command_row command_kv;
+extern const command_row command_tensors;
+extern const command_row command_dump;
+extern const command_row command_check;
+extern const command_row command_quantize;
+extern const command_row command_sample;
+extern const command_row command_bench;
+
+#endif /* TOOLS_COMMAND_H */

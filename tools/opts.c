@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: MIT */
+/* See opts.h. getopt_long is not used: it takes abbreviations, whose meaning
+ * changes when options are added, prints its own messages and keeps state. */
+#include "opts.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "report.h"
+
+#define WORD_MAX 32
+
+static size_t least_of(size_t a, size_t b, size_t c)
+{
+    size_t ab = a < b ? a : b;
+    return ab < c ? ab : c;
+}
+
+/* Edits (insert, delete, replace) from a to b; both shorter than WORD_MAX. */
+static size_t edit_distance(const char *a, const char *b)
+{
+    size_t row[WORD_MAX + 1];
+    size_t n = strlen(b);
+
+    for (size_t j = 0; j <= n; j++)
+        row[j] = j;
+    for (size_t i = 1; a[i - 1] != '\0'; i++) {
+        size_t diagonal = row[0];
+        row[0] = i;
+        for (size_t j = 1; j <= n; j++) {
+            size_t replaced = diagonal + (a[i - 1] != b[j - 1]);
+            diagonal = row[j];
+            row[j] = least_of(row[j] + 1, row[j - 1] + 1, replaced);
+        }
+    }
+    return row[n];
+}
+
+const char *opts_nearest(const char *typed,
+                         const char *(*next)(const void *ctx, int i),
+                         const void *ctx)
+{
+    const char *best = NULL, *word;
+    size_t best_distance = 3;
+    size_t len = strlen(typed);
+
+    if (len >= WORD_MAX)
+        return NULL;
+    for (int i = 0; (word = next(ctx, i)) != NULL; i++) {
+        size_t distance = edit_distance(typed, word);
+        bool begins = len >= 2 && strncmp(word, typed, len) == 0;
+        if (begins)
+            distance = 1;
+        if (distance < best_distance && distance < strlen(word)) {
+            best = word;
+            best_distance = distance;
+        }
+    }
+    return best;
+}
+
+static const char *option_name(const void *options, int i)
+{
+    return ((const option_row *)options)[i].name;
+}
+
+static int report_unknown(const args *a, const char *word, size_t name_len)
+{
+    char name[WORD_MAX];
+    const char *near = NULL;
+
+    if (name_len < sizeof name) {
+        snprintf(name, sizeof name, "%.*s", (int)name_len, word + 2);
+        near = opts_nearest(name, option_name, a->command->options);
+    }
+    if (near != NULL)
+        return report_usage(a, "unknown option '%.*s' (did you mean '--%s'?)",
+                            (int)name_len + 2, word, near);
+    return report_usage(a, "unknown option '%.*s'", (int)name_len + 2, word);
+}
+
+/* One word that starts with "--" and more. */
+static int parse_long(args *a, char *const *words, int n_words, int *at)
+{
+    const option_row *options = a->command->options;
+    const char *name = words[*at] + 2;
+    size_t len = strcspn(name, "=");
+    bool joined = name[len] == '=';
+
+    for (int i = 0; options[i].name != NULL; i++) {
+        if (strlen(options[i].name) != len ||
+            strncmp(options[i].name, name, len) != 0)
+            continue;
+        if (options[i].value == NULL && joined)
+            return report_usage(a, "option '--%s' takes no value",
+                                options[i].name);
+        if (options[i].value != NULL && !joined && *at + 1 >= n_words)
+            return report_usage(a, "option '--%s' needs a value: %s",
+                                options[i].name, options[i].value);
+        a->values[i] = options[i].value == NULL ? ""
+                       : joined                 ? name + len + 1
+                                                : words[++*at];
+        return STATUS_GOOD;
+    }
+    return report_unknown(a, words[*at], len);
+}
+
+/* One word of "-" and letters; the last may take the rest, or the next word,
+ * as its value. */
+static int parse_short(args *a, char *const *words, int n_words, int *at)
+{
+    const option_row *options = a->command->options;
+
+    for (const char *p = words[*at] + 1; *p != '\0'; p++) {
+        int i = 0;
+        while (options[i].name != NULL && options[i].letter != *p)
+            i++;
+        if (options[i].name == NULL)
+            return report_usage(a, "unknown option '%s'", words[*at]);
+        a->values[i] = "";
+        if (options[i].value == NULL)
+            continue;
+        if (p[1] == '\0' && *at + 1 >= n_words)
+            return report_usage(a, "option '-%c' needs a value: %s", *p,
+                                options[i].value);
+        a->values[i] = p[1] != '\0' ? p + 1 : words[++*at];
+        break;
+    }
+    return STATUS_GOOD;
+}
+
+static int check_count(const args *a)
+{
+    if (a->n_operands < a->command->min_operands)
+        return report_usage(a, "operand missing: ggld %s %s", a->command->name,
+                            a->command->operands);
+    return STATUS_GOOD;
+}
+
+int opts_parse(args *a, char *const *words, int n_words, bool *help)
+{
+    bool options_over = false;
+    int status = STATUS_GOOD;
+
+    for (int i = 0; i < n_words && !options_over; i++) {
+        options_over = strcmp(words[i], "--") == 0;
+        *help = *help || strcmp(words[i], "--help") == 0 ||
+                strcmp(words[i], "-h") == 0;
+    }
+    if (*help)
+        return STATUS_GOOD;
+    options_over = false;
+    for (int i = 0; i < n_words && status == STATUS_GOOD; i++) {
+        const char *word = words[i];
+        if (!options_over && strcmp(word, "--") == 0)
+            options_over = true;
+        else if (!options_over && word[0] == '-' && word[1] == '-')
+            status = parse_long(a, words, n_words, &i);
+        else if (!options_over && word[0] == '-' && word[1] != '\0')
+            status = parse_short(a, words, n_words, &i);
+        else if (a->n_operands < a->command->max_operands)
+            a->operands[a->n_operands++] = word;
+        else
+            status = report_usage(a, "operand too many: '%s'", word);
+    }
+    return status == STATUS_GOOD ? check_count(a) : status;
+}
+
+static void help_option(output *o, const option_row *option)
+{
+    char left[64];
+    int n = snprintf(
+        left, sizeof left, "%c%c%s--%s%s%s", option->letter ? '-' : ' ',
+        option->letter ? option->letter : ' ', option->letter ? ", " : "  ",
+        option->name, option->value ? " " : "",
+        option->value ? option->value : "");
+
+    out_printf(o, "  %s", left);
+    out_pad(o, n < 22 ? (size_t)(22 - n) : 0);
+    out_printf(o, "  %s\n", option->help);
+}
+
+void opts_help(output *o, const command_row *command)
+{
+    static const option_row help = { "help", 'h', NULL, "print this help" };
+
+    out_printf(o, "usage: ggld %s [OPTION]... %s\n\n%s.\n", command->name,
+               command->operands, command->summary);
+    out_text(o, command->about);
+    out_text(o, "\nOptions:\n");
+    for (const option_row *row = command->options; row->name != NULL; row++)
+        help_option(o, row);
+    help_option(o, &help);
+    out_printf(o, "\nMore: man ggld-%s\n", command->name);
+}
+
+bool opts_number(const char *text, uint64_t least, uint64_t most, uint64_t *out)
+{
+    uint64_t value = 0;
+
+    if (*text == '\0')
+        return false;
+    for (; *text != '\0'; text++) {
+        if (*text < '0' || *text > '9' ||
+            __builtin_mul_overflow(value, 10u, &value) ||
+            __builtin_add_overflow(value, (uint64_t)(*text - '0'), &value))
+            return false;
+    }
+    if (value < least || value > most)
+        return false;
+    *out = value;
+    return true;
+}
+
+bool opts_size(const char *text, uint64_t *out)
+{
+    static const char units[] = "KMGT";
+    char digits[24];
+    size_t len = strlen(text);
+    unsigned shift = 0;
+    uint64_t value;
+
+    if (len == 0 || len >= sizeof digits)
+        return false;
+    memcpy(digits, text, len + 1);
+    const char *unit = strchr(units, digits[len - 1]);
+    if (unit != NULL) {
+        shift = 10 * (unsigned)(unit - units + 1);
+        digits[len - 1] = '\0';
+    }
+    if (!opts_number(digits, 0, UINT64_MAX >> shift, &value))
+        return false;
+    *out = value << shift;
+    return true;
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+/* See outfile.h. */
+#include "outfile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "report.h"
+
+static int begin_direct(outfile *f)
+{
+    int fd = open(f->path, O_WRONLY | O_CLOEXEC);
+
+    f->temporary[0] = '\0';
+    if (fd < 0)
+        return report_errno(f->path, errno, "cannot open for writing");
+    out_init(&f->out, fd);
+    return STATUS_GOOD;
+}
+
+/* The mode that a plain creat() would give. */
+static mode_t default_mode(void)
+{
+    mode_t mask = umask(0);
+    umask(mask);
+    return 0666 & ~mask;
+}
+
+static int begin_temporary(outfile *f, mode_t mode)
+{
+    int n =
+        snprintf(f->temporary, sizeof f->temporary, "%s.tmp.XXXXXX", f->target);
+
+    if (n < 0 || (size_t)n >= sizeof f->temporary)
+        return report_errno(f->path, ENAMETOOLONG, "cannot create");
+    int fd = mkostemp(f->temporary, O_CLOEXEC);
+    if (fd < 0)
+        return report_errno(f->path, errno, "cannot create");
+    if (fchmod(fd, mode) != 0) {
+        int sys_errno = errno;
+        close(fd);
+        unlink(f->temporary);
+        return report_errno(f->path, sys_errno, "cannot set the mode");
+    }
+    out_init(&f->out, fd);
+    return STATUS_GOOD;
+}
+
+int outfile_begin(outfile *f, const char *path)
+{
+    struct stat st;
+
+    f->path = path;
+    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) {
+        if (S_ISDIR(st.st_mode))
+            return report_errno(path, EISDIR, "cannot write");
+        return begin_direct(f);
+    }
+    if (realpath(path, f->target) == NULL) {
+        if (errno != ENOENT || strlen(path) >= sizeof f->target)
+            return report_errno(path, errno, "cannot create");
+        strcpy(f->target, path);
+        return begin_temporary(f, default_mode());
+    }
+    return begin_temporary(f, st.st_mode & 0777);
+}
+
+/* Makes the rename last: errno, or 0. */
+static int sync_folder(const char *target)
+{
+    char folder[PATH_MAX];
+    const char *slash = strrchr(target, '/');
+    size_t n = slash == NULL ? 0 : (size_t)(slash - target) + 1;
+    int sys_errno = 0;
+
+    memcpy(folder, target, n);
+    strcpy(folder + n, ".");
+    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return errno;
+    if (fsync(fd) != 0 && errno != EINVAL)
+        sys_errno = errno;
+    close(fd);
+    return sys_errno;
+}
+
+static int rename_into_place(const outfile *f)
+{
+    if (fsync(f->out.fd) != 0 || rename(f->temporary, f->target) != 0)
+        return errno;
+    return sync_folder(f->target);
+}
+
+int outfile_finish(outfile *f, int status)
+{
+    int sys_errno = out_flush(&f->out);
+
+    if (status == STATUS_GOOD && sys_errno == 0 && f->temporary[0] != '\0')
+        sys_errno = rename_into_place(f);
+    if (close(f->out.fd) != 0 && sys_errno == 0)
+        sys_errno = errno;
+    if (f->temporary[0] != '\0' && (status != STATUS_GOOD || sys_errno != 0))
+        unlink(f->temporary);
+    if (status == STATUS_GOOD && sys_errno != 0)
+        return report_errno(f->path, sys_errno, "cannot write");
+    return status;
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/* See progress.h. Drawn at most ten times a second, in one write each. */
+#include "progress.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "text.h"
+
+#define BAR_MAX 40
+
+double progress_clock(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+void progress_begin(progress *p, const char *label, uint64_t total_bytes)
+{
+    p->label = label;
+    p->total_bytes = total_bytes;
+    p->done_bytes = 0;
+    p->started = progress_clock();
+    p->shown = p->started + 0.9; /* so that the first comes after a second */
+    p->terminal = isatty(STDERR_FILENO) == 1;
+    p->visible = false;
+}
+
+static int bar_width(void)
+{
+    struct winsize size = { 0 };
+
+    if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
+        size.ws_col = 80;
+    /* What stands beside the bar takes up to 52 columns. */
+    int width = (int)size.ws_col - 52;
+    return width < 0 ? 0 : width > BAR_MAX ? BAR_MAX : width;
+}
+
+static void progress_draw(const progress *p, double now)
+{
+    char line[256], bar[BAR_MAX + 1];
+    double part = p->total_bytes == 0
+                      ? 1
+                      : (double)p->done_bytes / (double)p->total_bytes;
+    double seconds = now - p->started;
+    double left = part > 0 ? seconds / part - seconds : 0;
+    int width = bar_width();
+    int full = (int)(part * width);
+
+    memset(bar, '.', sizeof bar);
+    memset(bar, '#', (size_t)full);
+    bar[width] = '\0';
+    int n = snprintf(
+        line, sizeof line, "\r%s [%s] %3d%% of %s, %s/s, %d:%02d left\033[K",
+        p->label, bar, (int)(part * 100), text_size(p->total_bytes).text,
+        text_size((uint64_t)((double)p->done_bytes / seconds)).text,
+        (int)left / 60, (int)left % 60);
+    if (write(STDERR_FILENO, line, (size_t)n) < 0)
+        return; /* a bar that can't be drawn is no error */
+}
+
+void progress_add(progress *p, uint64_t bytes)
+{
+    p->done_bytes += bytes;
+    if (!p->terminal)
+        return;
+    double now = progress_clock();
+    if (now - p->shown < 0.1)
+        return;
+    p->shown = now;
+    p->visible = true;
+    progress_draw(p, now);
+}
+
+void progress_end(progress *p)
+{
+    if (p->visible && write(STDERR_FILENO, "\r\033[K", 4) < 0)
+        return;
+    p->visible = false;
+}

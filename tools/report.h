@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* Diagnostics: one line each on standard error, "ggld: FILE: what". Names are
+ * escaped, whether they come from a file or from the command line. */
+#ifndef TOOLS_REPORT_H
+#define TOOLS_REPORT_H
+
+#include <ggld/error.h>
+
+#include "command.h"
+
+/* All of these return the exit status that goes with them. */
+int report_error(const char *path, const ggld_error *err);
+int report_errno(const char *path, int sys_errno, const char *what);
+int report(const char *path, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+int report_usage(const args *a, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* Worth knowing; nothing is wrong. */
+void report_note(const char *path, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+#endif /* TOOLS_REPORT_H */

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* Ctrl-C and its like as a question that long work asks between two chunks, so
+ * that what was written halfway is removed. */
+#ifndef TOOLS_STOP_H
+#define TOOLS_STOP_H
+
+#include <stdbool.h>
+
+void stop_watch(void); /* from here on signals only set the answer */
+bool stop_asked(void);
+/* Reports it, and gives the exit status. */
+int stop_report(const char *path);
+
+#endif /* TOOLS_STOP_H */
