@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/* ggld kv: every key-value, or one in full. */
+#include "command.h"
+#include "js.h"
+#include "model.h"
+#include "report.h"
+#include "value.h"
+
+enum { OPT_JSON };
+
+static int report_no_key(const model *m, const char *key)
+{
+    return report(m->path, "no key '%s'; 'ggld kv FILE' lists all", key);
+}
+
+static void print_all(output *o, const model *m)
+{
+    const value_limits limits = { 8, 200 };
+
+    for (uint64_t i = 0; i < ggld_kv_count(m->file); i++) {
+        const ggld_kv *kv = ggld_kv_at(m->file, i);
+        ggld_string key = ggld_kv_key(kv);
+        text_put_name(o, key.data, key.len);
+        out_printf(o, " (%s) = ", value_type_text(kv).text);
+        value_print(o, kv, limits);
+        out_text(o, "\n");
+    }
+}
+
+static void print_all_json(output *o, const model *m)
+{
+    json_object *object = js_object();
+    json_object *list = js_array();
+
+    for (uint64_t i = 0; i < ggld_kv_count(m->file); i++)
+        js_append(list, value_json_row(ggld_kv_at(m->file, i), UINT64_MAX));
+    js_set_text(object, "file", m->path);
+    js_set(object, "kv", list);
+    js_print(o, object);
+}
+
+static int print_one(const args *a, const model *m, const char *key)
+{
+    const ggld_kv *kv = ggld_kv_find(m->file, key);
+
+    if (kv == NULL)
+        return report_no_key(m, key);
+    if (a->values[OPT_JSON] != NULL)
+        js_print(a->out, value_json_row(kv, UINT64_MAX));
+    else
+        value_print_full(a->out, kv);
+    return STATUS_GOOD;
+}
+
+static int kv_run(const args *a)
+{
+    model m;
+    int status = model_open_partial(&m, a->operands[0]);
+
+    if (status != STATUS_GOOD)
+        return status;
+    if (a->n_operands == 2)
+        status = print_one(a, &m, a->operands[1]);
+    else if (a->values[OPT_JSON] != NULL)
+        print_all_json(a->out, &m);
+    else
+        print_all(a->out, &m);
+    model_close(&m);
+    return status;
+}
+
+static const option_row options[] = {
+    [OPT_JSON] = { "json", 0, NULL, "print JSON, every value in full" },
+    { NULL, 0, NULL, NULL },
+};
+
+const command_row command_kv = {
+    "kv",
+    "FILE [KEY]",
+    "Lists key-values, or prints one in full",
+    "With KEY: a string as it is, an array one element a line. Without: one\n"
+    "line for each, long values shortened.\n",
+    1,
+    2,
+    options,
+    kv_run,
+};

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+/* ggld tensors: the tensor table. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "command.h"
+#include "js.h"
+#include "model.h"
+
+enum { OPT_JSON };
+
+typedef struct widths {
+    size_t name;
+    size_t shape;
+} widths;
+
+static widths widths_of(const model *m)
+{
+    widths w = { 4, 5 };
+
+    for (uint64_t i = 0; i < ggld_tensor_count(m->file); i++) {
+        ggld_tensor_info info = model_tensor(m, i);
+        size_t name = text_name_width(info.name.data, info.name.len);
+        text_number shape = model_shape_text(&info);
+        size_t shape_width = text_name_width(shape.text, strlen(shape.text));
+        w.name = name > w.name && name <= 64 ? name : w.name;
+        w.shape = shape_width > w.shape ? shape_width : w.shape;
+    }
+    return w;
+}
+
+static bool is_whole(const model *m, const ggld_tensor_info *info)
+{
+    return info->size_bytes <= m->info.file_bytes &&
+           info->file_offset_bytes <= m->info.file_bytes - info->size_bytes;
+}
+
+static void print_table(output *o, const model *m)
+{
+    widths w = widths_of(m);
+
+    text_put_column(o, "name", 4, w.name);
+    out_printf(o, "  %-8s  ", "type");
+    text_put_column(o, "shape", 5, w.shape);
+    out_printf(o, "  %16s  %16s\n", "bytes", "offset");
+    for (uint64_t i = 0; i < ggld_tensor_count(m->file); i++) {
+        ggld_tensor_info info = model_tensor(m, i);
+        text_number shape = model_shape_text(&info);
+        text_put_column(o, info.name.data, info.name.len, w.name);
+        out_printf(o, "  %-8s  ", model_type_text(info.type).text);
+        text_put_column(o, shape.text, strlen(shape.text), w.shape);
+        out_printf(o, "  %16s  %16s%s\n", text_grouped(info.size_bytes).text,
+                   text_grouped(info.file_offset_bytes).text,
+                   is_whole(m, &info) ? "" : "  not whole");
+    }
+}
+
+static json_object *json_row(const model *m, uint64_t index)
+{
+    ggld_tensor_info info = model_tensor(m, index);
+    json_object *row = js_object();
+    json_object *dims = js_array();
+
+    for (uint32_t i = 0; i < info.n_dims; i++)
+        js_append(dims, js_u64(info.dims[i]));
+    js_set_u64(row, "index", index);
+    js_set(row, "name", js_text(info.name.data, info.name.len));
+    js_set_text(row, "type", model_type_text(info.type).text);
+    js_set_u64(row, "type_id", info.type);
+    js_set(row, "supported", js_bool(info.supported));
+    js_set(row, "dims", dims);
+    js_set_u64(row, "elements", info.n_elems);
+    js_set_u64(row, "size_bytes", info.size_bytes);
+    js_set_u64(row, "file_offset_bytes", info.file_offset_bytes);
+    js_set(row, "whole", js_bool(is_whole(m, &info)));
+    return row;
+}
+
+static void print_json(output *o, const model *m)
+{
+    json_object *object = js_object();
+    json_object *list = js_array();
+
+    for (uint64_t i = 0; i < ggld_tensor_count(m->file); i++)
+        js_append(list, json_row(m, i));
+    js_set_text(object, "file", m->path);
+    js_set(object, "tensors", list);
+    js_print(o, object);
+}
+
+static int tensors_run(const args *a)
+{
+    model m;
+    int status = model_open_partial(&m, a->operands[0]);
+
+    if (status != STATUS_GOOD)
+        return status;
+    if (a->values[OPT_JSON] != NULL)
+        print_json(a->out, &m);
+    else
+        print_table(a->out, &m);
+    model_close(&m);
+    return STATUS_GOOD;
+}
+
+static const option_row options[] = {
+    [OPT_JSON] = { "json", 0, NULL, "print JSON" },
+    { NULL, 0, NULL, NULL },
+};
+
+const command_row command_tensors = {
+    "tensors",
+    "FILE",
+    "Lists the tensors: name, type, shape, bytes, offset in the file",
+    "In the order of the file's table. The first number of a shape is the\n"
+    "row length. Tensors whose data is not whole are marked.\n",
+    1,
+    1,
+    options,
+    tensors_run,
+};

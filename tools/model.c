@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+/* See model.h. */
+#include "model.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "report.h"
+
+static void model_opened(model *m, const char *path)
+{
+    m->path = path;
+    m->info.struct_size = sizeof m->info;
+    ggld_file_get_info(m->file, &m->info);
+    m->whole = true;
+    m->n_whole = ggld_tensor_count(m->file);
+    m->data_all_bytes = m->info.data_bytes;
+}
+
+int model_open(model *m, const char *path)
+{
+    ggld_error err;
+
+    memset(m, 0, sizeof *m);
+    if (ggld_open_path(&m->file, path, NULL, &err) != GGLD_OK)
+        return report_error(path, &err);
+    model_opened(m, path);
+    return STATUS_GOOD;
+}
+
+/* What the table asks for and what there is of it. Sums that wrap are past
+ * any file's end. */
+static void model_measure(model *m)
+{
+    uint64_t end = m->info.metadata_bytes;
+
+    m->n_whole = 0;
+    for (uint64_t i = 0; i < ggld_tensor_count(m->file); i++) {
+        ggld_tensor_info info = model_tensor(m, i);
+        uint64_t tensor_end;
+        if (__builtin_add_overflow(info.file_offset_bytes, info.size_bytes,
+                                   &tensor_end))
+            tensor_end = UINT64_MAX;
+        m->n_whole += tensor_end <= m->info.file_bytes;
+        end = tensor_end > end ? tensor_end : end;
+    }
+    m->data_all_bytes = end - m->info.metadata_bytes;
+    m->whole = m->n_whole == ggld_tensor_count(m->file);
+}
+
+int model_open_partial(model *m, const char *path)
+{
+    ggld_open_options options = ggld_open_options_init();
+    ggld_error err, second;
+
+    memset(m, 0, sizeof *m);
+    if (ggld_open_path(&m->file, path, NULL, &err) == GGLD_OK) {
+        model_opened(m, path);
+        return STATUS_GOOD;
+    }
+    options.flags = GGLD_OPEN_METADATA;
+    if (err.code != GGLD_E_TRUNCATED ||
+        ggld_open_path(&m->file, path, &options, &second) != GGLD_OK)
+        return report_error(path, &err);
+    model_opened(m, path);
+    model_measure(m);
+    report_note(
+        path,
+        "data: %s of %s present; %" PRIu64 " of %" PRIu64 " tensors whole",
+        text_size(m->info.data_bytes).text, text_size(m->data_all_bytes).text,
+        m->n_whole, ggld_tensor_count(m->file));
+    return STATUS_GOOD;
+}
+
+void model_close(model *m)
+{
+    ggld_close(m->file);
+    m->file = NULL;
+}
+
+ggld_tensor_info model_tensor_info(const ggld_tensor *tensor)
+{
+    ggld_tensor_info info = { .struct_size = sizeof info };
+    ggld_tensor_get_info(tensor, &info);
+    return info;
+}
+
+ggld_tensor_info model_tensor(const model *m, uint64_t index)
+{
+    return model_tensor_info(ggld_tensor_at(m->file, index));
+}
+
+text_number model_type_text(uint32_t type)
+{
+    const ggld_type_traits *traits = ggld_type_traits_of(type);
+    text_number t;
+
+    if (traits != NULL)
+        snprintf(t.text, sizeof t.text, "%s", traits->name);
+    else
+        snprintf(t.text, sizeof t.text, "type %" PRIu32, type);
+    return t;
+}
+
+text_number model_shape_text(const ggld_tensor_info *info)
+{
+    text_number t = { "scalar" };
+    size_t used = 0;
+
+    for (uint32_t i = 0; i < info->n_dims && used < sizeof t.text; i++) {
+        int n = snprintf(t.text + used, sizeof t.text - used, "%s%" PRIu64,
+                         i > 0 ? " x " : "", info->dims[i]);
+        used += n > 0 ? (size_t)n : 0;
+    }
+    return t;
+}

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: MIT */
+/* See value.h. Nested arrays are walked with a stack of iterators: the format
+ * bounds their depth, and the reader has refused what goes past it. */
+#include "value.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#define DEPTH_MAX 16
+
+typedef struct scalar {
+    uint32_t type; /* ggld_value_type */
+    union {
+        uint64_t u;
+        int64_t i;
+        double f;
+        bool b;
+        ggld_string s;
+    } as;
+} scalar;
+
+static bool scalar_of_kv(const ggld_kv *kv, scalar *s)
+{
+    s->type = ggld_kv_type(kv);
+    switch (s->type) {
+    case GGLD_VALUE_U8:
+    case GGLD_VALUE_U16:
+    case GGLD_VALUE_U32:
+    case GGLD_VALUE_U64:
+        return ggld_kv_get_u64(kv, &s->as.u);
+    case GGLD_VALUE_I8:
+    case GGLD_VALUE_I16:
+    case GGLD_VALUE_I32:
+    case GGLD_VALUE_I64:
+        return ggld_kv_get_i64(kv, &s->as.i);
+    case GGLD_VALUE_F32:
+    case GGLD_VALUE_F64:
+        return ggld_kv_get_f64(kv, &s->as.f);
+    case GGLD_VALUE_BOOL:
+        return ggld_kv_get_bool(kv, &s->as.b);
+    default:
+        return ggld_kv_get_string(kv, &s->as.s);
+    }
+}
+
+static bool scalar_next(ggld_array_iter *it, scalar *s)
+{
+    s->type = it->elem_type;
+    switch (s->type) {
+    case GGLD_VALUE_U8:
+    case GGLD_VALUE_U16:
+    case GGLD_VALUE_U32:
+    case GGLD_VALUE_U64:
+        return ggld_array_next_u64(it, &s->as.u);
+    case GGLD_VALUE_I8:
+    case GGLD_VALUE_I16:
+    case GGLD_VALUE_I32:
+    case GGLD_VALUE_I64:
+        return ggld_array_next_i64(it, &s->as.i);
+    case GGLD_VALUE_F32:
+    case GGLD_VALUE_F64:
+        return ggld_array_next_f64(it, &s->as.f);
+    case GGLD_VALUE_BOOL:
+        return ggld_array_next_bool(it, &s->as.b);
+    default:
+        return ggld_array_next_string(it, &s->as.s);
+    }
+}
+
+static void scalar_print(output *o, const scalar *s, uint64_t max_chars)
+{
+    switch (s->type) {
+    case GGLD_VALUE_U8:
+    case GGLD_VALUE_U16:
+    case GGLD_VALUE_U32:
+    case GGLD_VALUE_U64:
+        out_printf(o, "%" PRIu64, s->as.u);
+        break;
+    case GGLD_VALUE_I8:
+    case GGLD_VALUE_I16:
+    case GGLD_VALUE_I32:
+    case GGLD_VALUE_I64:
+        out_printf(o, "%" PRId64, s->as.i);
+        break;
+    case GGLD_VALUE_F32:
+        out_text(o, text_f32((float)s->as.f).text);
+        break;
+    case GGLD_VALUE_F64:
+        out_text(o, text_f64(s->as.f).text);
+        break;
+    case GGLD_VALUE_BOOL:
+        out_text(o, s->as.b ? "true" : "false");
+        break;
+    default:
+        text_put_quoted(o, s->as.s.data, s->as.s.len, max_chars);
+    }
+}
+
+static json_object *scalar_json(const scalar *s)
+{
+    switch (s->type) {
+    case GGLD_VALUE_U8:
+    case GGLD_VALUE_U16:
+    case GGLD_VALUE_U32:
+    case GGLD_VALUE_U64:
+        return js_u64(s->as.u);
+    case GGLD_VALUE_I8:
+    case GGLD_VALUE_I16:
+    case GGLD_VALUE_I32:
+    case GGLD_VALUE_I64:
+        return js_i64(s->as.i);
+    case GGLD_VALUE_F32:
+        return js_f32((float)s->as.f);
+    case GGLD_VALUE_F64:
+        return js_f64(s->as.f);
+    case GGLD_VALUE_BOOL:
+        return js_bool(s->as.b);
+    default:
+        return js_text(s->as.s.data, s->as.s.len);
+    }
+}
+
+/* One step of a walk over an array with nested ones: what comes next at the
+ * top of the stack. */
+typedef enum step { STEP_SCALAR, STEP_DOWN, STEP_UP } step;
+
+typedef struct walk {
+    ggld_array_iter stack[DEPTH_MAX];
+    unsigned depth;
+    uint64_t max_elems;
+    scalar scalar; /* after STEP_SCALAR */
+} walk;
+
+static void walk_begin(walk *w, ggld_array_iter it, uint64_t max_elems)
+{
+    w->stack[0] = it;
+    w->depth = 1;
+    w->max_elems = max_elems;
+}
+
+static step walk_step(walk *w)
+{
+    ggld_array_iter *it = &w->stack[w->depth - 1];
+
+    if (it->next < w->max_elems && it->next < it->n_elems) {
+        if (it->elem_type != GGLD_VALUE_ARRAY) {
+            if (scalar_next(it, &w->scalar))
+                return STEP_SCALAR;
+        } else if (w->depth < DEPTH_MAX &&
+                   ggld_array_next_array(it, &w->stack[w->depth])) {
+            w->depth++;
+            return STEP_DOWN;
+        }
+    }
+    w->depth--;
+    return STEP_UP;
+}
+
+static void array_print(output *o, ggld_array_iter it, value_limits limits)
+{
+    walk w;
+    walk_begin(&w, it, limits.max_elems);
+
+    out_text(o, "[");
+    while (w.depth > 0) {
+        const ggld_array_iter top = w.stack[w.depth - 1];
+        const char *comma = top.next > 0 ? ", " : "";
+        switch (walk_step(&w)) {
+        case STEP_SCALAR:
+            out_text(o, comma);
+            scalar_print(o, &w.scalar, limits.max_chars);
+            break;
+        case STEP_DOWN:
+            out_text(o, comma);
+            out_text(o, "[");
+            break;
+        case STEP_UP:
+            if (top.next < top.n_elems)
+                out_printf(o, "%s...", comma);
+            out_text(o, "]");
+            break;
+        }
+    }
+}
+
+void value_print(output *o, const ggld_kv *kv, value_limits limits)
+{
+    ggld_array_iter it;
+    scalar s;
+
+    if (ggld_kv_get_array(kv, &it))
+        array_print(o, it, limits);
+    else if (scalar_of_kv(kv, &s))
+        scalar_print(o, &s, limits.max_chars);
+}
+
+static void array_print_lines(output *o, ggld_array_iter it)
+{
+    const value_limits all = { UINT64_MAX, UINT64_MAX };
+    ggld_array_iter nested;
+    scalar s;
+
+    while (o->sys_errno == 0) {
+        if (it.elem_type == GGLD_VALUE_ARRAY) {
+            if (!ggld_array_next_array(&it, &nested))
+                return;
+            array_print(o, nested, all);
+        } else {
+            if (!scalar_next(&it, &s))
+                return;
+            scalar_print(o, &s, UINT64_MAX);
+        }
+        out_text(o, "\n");
+    }
+}
+
+/* Text for a terminal keeps its lines and tabs: a template is to be read. */
+static void lines_print(output *o, ggld_string s)
+{
+    size_t i = 0;
+
+    while (i < s.len) {
+        size_t n = i;
+        while (n < s.len && s.data[n] != '\n' && s.data[n] != '\t')
+            n++;
+        text_put_name(o, s.data + i, n - i);
+        if (n < s.len)
+            out_bytes(o, s.data + n, 1);
+        i = n + 1;
+    }
+}
+
+void value_print_full(output *o, const ggld_kv *kv)
+{
+    const value_limits all = { UINT64_MAX, UINT64_MAX };
+    ggld_array_iter it;
+    ggld_string s;
+
+    if (ggld_kv_get_array(kv, &it)) {
+        array_print_lines(o, it);
+        return;
+    }
+    if (!ggld_kv_get_string(kv, &s))
+        value_print(o, kv, all);
+    else if (o->terminal)
+        lines_print(o, s);
+    else
+        out_bytes(o, s.data, s.len);
+    out_text(o, "\n");
+}
+
+static json_object *array_json(ggld_array_iter it, uint64_t max_elems)
+{
+    json_object *arrays[DEPTH_MAX];
+    walk w;
+
+    walk_begin(&w, it, max_elems);
+    arrays[0] = js_array();
+    while (w.depth > 0) {
+        unsigned depth = w.depth;
+        switch (walk_step(&w)) {
+        case STEP_SCALAR:
+            js_append(arrays[depth - 1], scalar_json(&w.scalar));
+            break;
+        case STEP_DOWN:
+            arrays[depth] = js_array();
+            js_append(arrays[depth - 1], arrays[depth]);
+            break;
+        case STEP_UP:
+            break;
+        }
+    }
+    return arrays[0];
+}
+
+json_object *value_json_row(const ggld_kv *kv, uint64_t max_elems)
+{
+    json_object *row = js_object();
+    ggld_string key = ggld_kv_key(kv);
+    ggld_array_iter it;
+    scalar s;
+
+    js_set(row, "key", js_text(key.data, key.len));
+    js_set_text(row, "type", ggld_value_type_name(ggld_kv_type(kv)));
+    if (ggld_kv_get_array(kv, &it)) {
+        js_set_text(row, "elem_type", ggld_value_type_name(it.elem_type));
+        js_set_u64(row, "count", it.n_elems);
+        js_set(row, "shortened", js_bool(it.n_elems > max_elems));
+        js_set(row, "value", array_json(it, max_elems));
+    } else {
+        js_set(row, "value", scalar_of_kv(kv, &s) ? scalar_json(&s) : NULL);
+    }
+    return row;
+}
+
+text_number value_type_text(const ggld_kv *kv)
+{
+    ggld_array_iter it;
+    text_number t;
+
+    if (!ggld_kv_get_array(kv, &it))
+        snprintf(t.text, sizeof t.text, "%s",
+                 ggld_value_type_name(ggld_kv_type(kv)));
+    else
+        snprintf(t.text, sizeof t.text, "%s[%" PRIu64 "]",
+                 ggld_value_type_name(it.elem_type), it.n_elems);
+    return t;
+}
