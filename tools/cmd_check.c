@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT */
+/* ggld check: everything that is to be said of a file's structure and, when
+ * asked, of its numbers. */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "command.h"
+#include "js.h"
+#include "model.h"
+#include "report.h"
+#include "scan.h"
+
+enum { OPT_STRICT, OPT_DATA, OPT_JSON };
+
+/* Where findings go. */
+typedef struct listing {
+    output *out;       /* text; NULL: they are only counted */
+    json_object *json; /* or an array; NULL: text */
+    uint64_t n[GGLD_ERROR + 1];
+} listing;
+
+static const char *severity_name(ggld_severity severity)
+{
+    static const char *const names[] = { "note", "warning", "error" };
+    return names[severity];
+}
+
+static const char *section_name(ggld_section section)
+{
+    static const char *const names[] = { "none", "file",        "header",
+                                         "kv",   "tensor-info", "tensor-data" };
+    return (size_t)section < sizeof names / sizeof names[0] ? names[section]
+                                                            : "?";
+}
+
+static json_object *json_finding(ggld_severity severity, const ggld_error *f)
+{
+    json_object *row = js_object();
+
+    js_set_text(row, "severity", severity_name(severity));
+    js_set_text(row, "code", ggld_status_name(f->code));
+    js_set_text(row, "section", section_name(f->section));
+    js_set(row, "index", f->index == GGLD_NO_INDEX ? NULL : js_u64(f->index));
+    js_set_u64(row, "offset", f->offset);
+    js_set_text(row, "message", f->message);
+    return row;
+}
+
+static void on_finding(ggld_severity severity, const ggld_error *finding,
+                       void *user)
+{
+    listing *l = user;
+
+    l->n[severity]++;
+    if (l->json != NULL)
+        js_append(l->json, json_finding(severity, finding));
+    else if (l->out != NULL)
+        out_printf(l->out, "%-7s  %s\n", severity_name(severity),
+                   finding->message);
+}
+
+static int check_structure(const char *path, uint32_t flags, listing *l)
+{
+    ggld_open_options options = ggld_open_options_init();
+    ggld_error err;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+
+    if (fd < 0)
+        return report_errno(path, errno, "cannot open");
+    options.flags = flags;
+    ggld_status status = ggld_check_fd(fd, &options, on_finding, l, &err);
+    close(fd);
+    return status == GGLD_OK ? STATUS_GOOD : report_error(path, &err);
+}
+
+typedef struct verdict {
+    bool readable; /* it opens */
+    bool accepted; /* by ggml: it opens in strict mode */
+    bool data_checked;
+    uint64_t n_bad; /* tensors with values that are no numbers */
+} verdict;
+
+static const char *yes_or_no(bool yes)
+{
+    return yes ? "yes" : "no";
+}
+
+static void print_verdict(output *o, const listing *l, const verdict *v)
+{
+    out_printf(
+        o, "%" PRIu64 " error%s, %" PRIu64 " warning%s, %" PRIu64 " note%s\n",
+        l->n[GGLD_ERROR], l->n[GGLD_ERROR] == 1 ? "" : "s", l->n[GGLD_WARNING],
+        l->n[GGLD_WARNING] == 1 ? "" : "s", l->n[GGLD_NOTE],
+        l->n[GGLD_NOTE] == 1 ? "" : "s");
+    out_printf(o, "readable: %s\ncontainer accepted by ggml: %s\n",
+               yes_or_no(v->readable), yes_or_no(v->accepted));
+    if (v->data_checked)
+        out_printf(o, "data all finite: %s\n", yes_or_no(v->n_bad == 0));
+}
+
+static void print_json(output *o, const char *path, json_object *findings,
+                       json_object *data, const verdict *v)
+{
+    json_object *object = js_object();
+
+    js_set_text(object, "file", path);
+    js_set(object, "findings", findings);
+    js_set(object, "readable", js_bool(v->readable));
+    js_set(object, "accepted_by_ggml", js_bool(v->accepted));
+    js_set(object, "data_checked", js_bool(v->data_checked));
+    js_set(object, "data_findings", data);
+    js_print(o, object);
+}
+
+static int check_data(const args *a, listing *l, json_object *data, verdict *v)
+{
+    model m;
+    int status = model_open(&m, a->operands[0]);
+
+    if (status != STATUS_GOOD)
+        return status;
+    v->data_checked = true;
+    status = scan_data(&m, a->out, data, &v->n_bad);
+    l->n[GGLD_ERROR] += v->n_bad;
+    model_close(&m);
+    return status;
+}
+
+/* Both verdicts, whichever of them the findings are listed for. */
+static int judge(const args *a, listing *l, verdict *v)
+{
+    bool strict = a->values[OPT_STRICT] != NULL;
+    listing other = { NULL, NULL, { 0 } };
+    const char *path = a->operands[0];
+    int status = check_structure(path, strict ? GGLD_OPEN_STRICT : 0, l);
+
+    if (status == STATUS_GOOD)
+        status = check_structure(path, strict ? 0 : GGLD_OPEN_STRICT, &other);
+    v->readable = (strict ? &other : l)->n[GGLD_ERROR] == 0;
+    v->accepted = (strict ? l : &other)->n[GGLD_ERROR] == 0;
+    return status;
+}
+
+static int check_run(const args *a)
+{
+    bool json = a->values[OPT_JSON] != NULL;
+    json_object *data = json ? js_array() : NULL;
+    listing l = { a->out, json ? js_array() : NULL, { 0 } };
+    verdict v = { false, false, false, 0 };
+    int status = judge(a, &l, &v);
+
+    if (status == STATUS_GOOD && v.readable && a->values[OPT_DATA] != NULL)
+        status = check_data(a, &l, data, &v);
+    if (status != STATUS_GOOD) {
+        json_object_put(l.json);
+        json_object_put(data);
+        return status;
+    }
+    if (json)
+        print_json(a->out, a->operands[0], l.json, data, &v);
+    else
+        print_verdict(a->out, &l, &v);
+    return l.n[GGLD_ERROR] == 0 ? STATUS_GOOD : STATUS_FAULT;
+}
+
+static const option_row options[] = {
+    [OPT_STRICT] = { "strict", 0, NULL,
+                     "what ggml would refuse is an error too" },
+    [OPT_DATA] = { "data", 0, NULL,
+                   "look for NaN and infinity in scales and floats" },
+    [OPT_JSON] = { "json", 0, NULL, "print JSON" },
+    { NULL, 0, NULL, NULL },
+};
+
+const command_row command_check = {
+    "check",
+    "FILE",
+    "Checks a file's structure and, with --data, its numbers",
+    "Lists every finding, then two verdicts: whether the file can be read,\n"
+    "and whether ggml takes it as a container. Exit status 1 where there is\n"
+    "an error among the findings.\n",
+    1,
+    1,
+    options,
+    check_run,
+};

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* ggld check --data: every scale and float of a model, looked at once. */
+#ifndef TOOLS_SCAN_H
+#define TOOLS_SCAN_H
+
+#include "js.h"
+#include "model.h"
+
+/* Lists tensors with values that are no numbers: on o, or into list where
+ * that is not NULL. *n_bad: how many there are. Exit status, of trouble with
+ * reading only. */
+int scan_data(const model *m, output *o, json_object *list, uint64_t *n_bad);
+
+#endif /* TOOLS_SCAN_H */
