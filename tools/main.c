@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+/* ggld: the table of commands, and what is said before one of them runs and
+ * after it has run. */
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <ggld/version.h>
+
+#include "command.h"
+#include "opts.h"
+#include "report.h"
+
+static const command_row *const commands[] = {
+    &command_info,  &command_kv,       &command_tensors, &command_dump,
+    &command_check, &command_quantize, &command_sample,  &command_bench,
+};
+#define N_COMMANDS (sizeof commands / sizeof commands[0])
+
+static const command_row *command_find(const char *name)
+{
+    for (size_t i = 0; i < N_COMMANDS; i++)
+        if (strcmp(commands[i]->name, name) == 0)
+            return commands[i];
+    return NULL;
+}
+
+static const char *command_name(const void *ctx, int i)
+{
+    (void)ctx;
+    return (size_t)i < N_COMMANDS ? commands[i]->name : NULL;
+}
+
+static void usage(output *o)
+{
+    out_text(o, "usage: ggld COMMAND [OPTION]... OPERAND...\n\n"
+                "Looks into GGUF model files, checks them and makes them.\n\n"
+                "Commands:\n");
+    for (size_t i = 0; i < N_COMMANDS; i++)
+        out_printf(o, "  %-10s%s\n", commands[i]->name, commands[i]->summary);
+    out_text(o, "\n'ggld COMMAND --help' tells more of one; 'ggld --version' "
+                "the version.\n"
+                "Exit status: 0 good, 1 the file or the system is at fault, "
+                "2 usage.\n");
+}
+
+static void version(output *o)
+{
+    uint32_t v = ggld_version();
+
+    out_printf(o, "ggld %u.%u.%u\n", (unsigned)(v >> 16),
+               (unsigned)(v >> 8 & 0xFF), (unsigned)(v & 0xFF));
+}
+
+/* Nothing was asked for: that is no result, so it goes where diagnostics go. */
+static int no_command(void)
+{
+    output o;
+
+    out_init(&o, STDERR_FILENO);
+    usage(&o);
+    (void)out_flush(&o);
+    return STATUS_USAGE;
+}
+
+static int unknown_command(args *a, const char *word)
+{
+    const char *near = opts_nearest(word, command_name, NULL);
+
+    if (near != NULL)
+        return report_usage(a, "unknown command '%s' (did you mean '%s'?)",
+                            word, near);
+    return report_usage(a, "unknown command '%s'", word);
+}
+
+static int run(args *a, int argc, char **argv)
+{
+    const char *word = argc > 1 ? argv[1] : NULL;
+    bool help = false;
+
+    if (word == NULL)
+        return no_command();
+    if (strcmp(word, "help") == 0 && argc > 2) {
+        word = argv[2];
+        help = true;
+    } else if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 ||
+               strcmp(word, "help") == 0) {
+        usage(a->out);
+        return STATUS_GOOD;
+    } else if (strcmp(word, "--version") == 0) {
+        version(a->out);
+        return STATUS_GOOD;
+    }
+    const command_row *command = command_find(word);
+    if (command == NULL)
+        return unknown_command(a, word);
+    a->command = command;
+    if (!help) {
+        int status = opts_parse(a, argv + 2, argc - 2, &help);
+        if (status != STATUS_GOOD)
+            return status;
+    }
+    if (!help)
+        return command->run(a);
+    opts_help(a->out, command);
+    return STATUS_GOOD;
+}
+
+int main(int argc, char **argv)
+{
+    output o;
+    args a = { .out = &o };
+
+    /* A closed pipe and a limit of file size are errors that are reported,
+     * like a full disk. */
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN);
+    out_init(&o, STDOUT_FILENO);
+    int status = run(&a, argc, argv);
+    if (out_flush(&o) != 0) {
+        report_errno("standard output", o.sys_errno, "cannot write");
+        status = status == STATUS_GOOD ? STATUS_FAULT : status;
+    }
+    return status;
+}
