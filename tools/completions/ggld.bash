@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: MIT
+# bash completion for ggld
+
+_ggld_tensors() {
+    ggld tensors --json -- "$1" 2>/dev/null |
+        sed -n 's/^ *"name": *"\(.*\)",\{0,1\}$/\1/p'
+}
+
+_ggld() {
+    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
+    local command=${COMP_WORDS[1]} words=
+    local types="f32 f16 bf16 q8_0 q4_0 q4_1 q5_0 q5_1"
+
+    COMPREPLY=()
+    if [ "$COMP_CWORD" = 1 ]; then
+        words="info kv tensors dump check quantize sample bench help
+            --help --version"
+        mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur")
+        return
+    fi
+    case $command:$prev in
+    dump:-f | dump:--format) words="text f32 f16 npy raw" ;;
+    *:-t | *:--type) words=$types ;;
+    sample:--like) words="llama3-8b" ;;
+    sample:--layers | sample:--vocab | sample:--seed | sample:--size) return ;;
+    bench:--elems | dump:-r | dump:--rows) return ;;
+    esac
+    if [ -z "$words" ] && [[ $cur == -* ]]; then
+        case $command in
+        info | kv | tensors) words="--json --help" ;;
+        dump) words="--format --rows --output --help" ;;
+        check) words="--strict --data --json --help" ;;
+        quantize) words="--type --pure --help" ;;
+        sample)
+            words="--type --layers --vocab --like --size --sparse --seed
+                --help"
+            ;;
+        bench) words="--elems --json --help" ;;
+        esac
+    fi
+    # The tensors of the file before.
+    if [ -z "$words" ] && [ "$command" = dump ] && [ -f "$prev" ]; then
+        words=$(_ggld_tensors "$prev")
+    fi
+    if [ -n "$words" ]; then
+        mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur")
+    else
+        compopt -o filenames
+        mapfile -t COMPREPLY < <(compgen -f -- "$cur")
+    fi
+}
+complete -F _ggld ggld
