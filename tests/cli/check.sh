@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: MIT
+# check: verdicts, exit status, and numbers that are none.
+# shellcheck shell=bash
+. "$(dirname "$0")/lib.sh"
+sample=$work/sample.gguf
+run sample "$sample"
+expect "a good file" 0 "container accepted by ggml: yes" "" check "$sample"
+expect "a good file, all of it" 0 "data all finite: yes" "" \
+    check --strict --data "$sample"
+expect "not a file" 1 "" "cannot open" check "$work/none"
+
+# A name of 64 bytes: read here, refused by ggml.
+long=$work/long.gguf
+{
+    header 1 0
+    tensor "$(printf '%064d' 0)" 0 0 1
+} >"$long"
+pad "$long"
+zeros 32 >>"$long"
+expect "a warning" 0 "warning  " "" check "$long"
+has "a warning: verdict" "$work/out" "readable: yes"
+has "a warning: verdict" "$work/out" "container accepted by ggml: no"
+expect "a warning, strictly" 1 "error    " "" check --strict "$long"
+has "a warning, strictly: still readable" "$work/out" "readable: yes"
+head -c 1000000 "$sample" >"$work/part.gguf"
+expect "not whole" 1 "readable: no" "" check --data "$work/part.gguf"
+run check --json "$work/part.gguf"
+json "not whole: JSON" '[.readable,.accepted_by_ggml,.data_checked,(.findings|length>0)]' \
+    '[false,false,false,true]'
+json "a finding's keys" '.findings[0]|keys_unsorted' \
+    '["severity","code","section","index","offset","message"]'
+
+# ---- numbers ----
+# put FILE OFFSET BYTES: over what is there
+put() {
+    printf '%b' "$3" | dd of="$1" bs=1 seek="$2" conv=notrunc status=none
+}
+offset_of() {
+    "$ggld" tensors --json "$1" | jq ".tensors[]|select(.name==\"$2\").file_offset_bytes"
+}
+bad=$work/bad.gguf
+cp "$sample" "$bad"
+at=$(offset_of "$bad" blk.1.attn_q.weight)
+put "$bad" $((at + 18 * 5)) '\x00\x7c'  # infinity, in block 5
+put "$bad" $((at + 18 * 9)) '\x01\xfe'  # NaN
+put "$bad" $((at + 18 * 11 + 4)) '\x00\x7c' # codes may be anything
+at=$(offset_of "$bad" output_norm.weight)
+put "$bad" $((at + 4 * 3)) '\x00\x00\xc0\x7f'
+expect "without --data" 0 "readable: yes" "" check "$bad"
+expect "with --data" 1 "data all finite: no" "" check --data "$bad"
+has "scales" "$work/out" "'blk.1.attn_q.weight' (q4_0): 2 of 2048 scales are not finite (1 NaN, 1 infinite), the first in block 5 (element 160)"
+has "floats" "$work/out" "'output_norm.weight' (f32): 1 of 256 values are not finite (1 NaN, 0 infinite), the first in element 3"
+run check --data --json "$bad"
+json "JSON" '.data_findings|map([.name,.what,.checked,.nan,.infinite,.first_block])' \
+    '[["blk.1.attn_q.weight","scales",2048,1,1,5],["output_norm.weight","values",256,1,0,3]]'
+
+# one TYPE ELEMENTS BYTES OFFSET-OF-A-SCALE NOT-A-NUMBER: a block of each type
+one() {
+    local file=$work/one.gguf
+    { header 1 0 && tensor t "$1" 0 "$2"; } >"$file"
+    pad "$file"
+    local start
+    start=$(wc -c <"$file")
+    zeros "$3" >>"$file"
+    run check --data "$file"
+    is "type $1: zeros are numbers" 0 "$rc"
+    put "$file" $((start + $4)) "$5"
+    run check --data "$file"
+    is "type $1: found at byte $4" 1 "$rc"
+    has "type $1" "$work/out" "are not finite"
+}
+while read -r type elems bytes offset not; do
+    one "$type" "$elems" "$bytes" "$offset" "$not"
+done <<'END'
+0 1 4 0 \x00\x00\x80\xff
+1 1 2 0 \x00\xfc
+2 32 18 0 \x01\x7c
+3 32 20 2 \x00\x7c
+6 32 22 0 \x00\x7c
+7 32 24 2 \x00\xfe
+8 32 34 0 \x00\x7c
+10 256 84 82 \x00\x7c
+11 256 110 108 \x00\x7c
+12 256 144 2 \x00\x7c
+13 256 176 0 \x00\x7c
+14 256 210 208 \x00\x7c
+15 256 292 0 \x00\x00\x80\x7f
+16 256 66 0 \x00\x7c
+17 256 74 0 \x00\x7c
+18 256 98 0 \x00\x7c
+19 256 50 0 \x00\x7c
+20 32 18 0 \x00\x7c
+21 256 110 0 \x00\x7c
+22 256 82 0 \x00\x7c
+23 256 136 0 \x00\x7c
+28 1 8 0 \x00\x00\x00\x00\x00\x00\xf0\x7f
+29 256 56 48 \x00\x00\x00\x00\x00\xc0\x00\x70
+30 1 2 0 \x80\x7f
+34 256 54 52 \x00\x7c
+35 256 66 64 \x00\x7c
+39 32 17 0 \xff
+41 128 18 0 \x00\x7c
+42 64 18 0 \x00\x7c
+END
+finish

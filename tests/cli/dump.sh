@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: MIT
+# dump: the formats against each other, rows, output files.
+# shellcheck shell=bash
+. "$(dirname "$0")/lib.sh"
+sample=$work/sample.gguf
+run sample --type f32 "$sample"
+size() { wc -c <"$1"; }
+
+# offset_of FILE TENSOR: where its bytes are
+offset_of() {
+    "$ggld" tensors --json "$1" |
+        jq ".tensors[]|select(.name==\"$2\").file_offset_bytes"
+}
+
+name=blk.0.attn_k.weight # 256 x 128
+tail -c +$(($(offset_of "$sample" $name) + 1)) "$sample" |
+    head -c 131072 >"$work/bytes"
+run dump "$sample" $name --format raw
+same "raw is what the file has" "$work/bytes" "$work/out"
+run dump "$sample" $name --format f32
+same "f32 of an f32 tensor is raw" "$work/bytes" "$work/out"
+run dump "$sample" $name --format npy
+tail -c 131072 "$work/out" >"$work/tail"
+same "npy ends with the values" "$work/bytes" "$work/tail"
+is "npy: magic, version 1.0, length" '93 4e 55 4d 50 59 01 00 76 00' \
+    "$(head -c 10 "$work/out" | od -An -tx1 | xargs)"
+is "npy: header, slowest dimension first" \
+    "{'descr': '<f4', 'fortran_order': False, 'shape': (128, 256), }" \
+    "$(head -c 128 "$work/out" | tail -c +11 | sed 's/ *$//')"
+is "npy: values begin at a multiple of 64" 0 $((($(size "$work/out") - 131072) % 64))
+run dump "$sample" $name
+is "text: a row a line" "128 256" \
+    "$(awk 'END { print NR, NF }' "$work/out")"
+is "text: the same values" 0 "$(
+    tr ' ' '\n' <"$work/out" >"$work/column"
+    od -An -v -tf4 -w4 "$work/bytes" | tr -d ' ' |
+        paste -d' ' "$work/column" - |
+        awk '{ d = $1 - $2; if (d > 1e-7 || d < -1e-7) n++ } END { print n + 0 }'
+)"
+
+# ---- rows ----
+run dump "$sample" $name --rows 3:5 --format raw
+head -c 5120 "$work/bytes" | tail -c 2048 >"$work/tail"
+same "rows 3:5" "$work/tail" "$work/out"
+run dump "$sample" $name --rows 127: --format raw
+is "rows 127:" 1024 "$(size "$work/out")"
+run dump "$sample" $name --rows :2 --format npy
+has "rows :2, npy: a matrix of them" "$work/out" "'shape': (2, 256), }"
+run dump "$sample" $name --rows 5:5
+is "rows 5:5: none" 0:0 "$rc:$(size "$work/out")"
+expect "rows past the end" 1 "" \
+    "rows 0:129 of '$name' are not within 0:128 (256 elements each)" \
+    dump "$sample" $name --rows 0:129
+expect "rows backwards" 1 "" "rows 5:3" dump "$sample" $name --rows 5:3
+expect "no rows" 2 "" "rows '3' are not of the form A:B" \
+    dump "$sample" $name --rows 3
+expect "no such tensor" 1 "" "no tensor 'nope'" dump "$sample" nope
+
+# ---- other types ----
+for type in f16 bf16 q8_0 q4_0; do
+    run quantize "$sample" "$work/$type.gguf" --type $type
+    run dump "$work/$type.gguf" $name --format f32
+    cp "$work/out" "$work/f32"
+    is "$type: f32" 131072 "$(size "$work/f32")"
+    run dump "$work/$type.gguf" $name --format f16
+    is "$type: f16" 65536 "$(size "$work/out")"
+    if [ $type = f16 ]; then
+        cp "$work/out" "$work/f16"
+        run dump "$work/$type.gguf" $name --format raw
+        same "f16 of an f16 tensor is raw" "$work/f16" "$work/out"
+        run dump "$work/$type.gguf" $name --format npy
+        has "npy of an f16 tensor" "$work/out" "'descr': '<f2'"
+    else
+        run dump "$work/$type.gguf" $name --format npy
+        has "npy of a $type tensor" "$work/out" "'descr': '<f4'"
+        tail -c 131072 "$work/out" >"$work/tail"
+        same "$type: npy and f32" "$work/f32" "$work/tail"
+    fi
+    run dump "$work/$type.gguf" $name --rows 7:8 --format f32
+    head -c 8192 "$work/f32" | tail -c 1024 >"$work/tail"
+    same "$type: a row is that of the whole" "$work/tail" "$work/out"
+done
+
+ints=$work/ints.gguf
+{
+    header 4 0
+    tensor i64 27 0 2
+    tensor f64 28 32 2
+    tensor i8 24 64 3
+    tensor scalar 0 96
+} >"$ints"
+pad "$ints"
+{
+    printf '\xff\xff\xff\xff\xff\xff\xff\x7f'
+    printf '\xff\xff\xff\xff\xff\xff\xff\xff'
+    zeros 16
+    le $((0x3fb999999999999a)) 8
+    le $((0x7ff0000000000000)) 8
+    zeros 16
+    printf '\x80\x7f\x00'
+    zeros 29
+    le $((0xc0200000)) 4
+} >>"$ints"
+pad "$ints"
+expect "i64 exactly" 0 "9223372036854775807 -1" "" dump "$ints" i64
+expect "f64 exactly" 0 "0.1 inf" "" dump "$ints" f64
+expect "i8" 0 "-128 127 0" "" dump "$ints" i8
+expect "no dimensions" 0 "-2.5" "" dump "$ints" scalar
+run dump "$ints" i64 --format npy
+has "npy of integers" "$work/out" "{'descr': '<i8', 'fortran_order': False, 'shape': (2,), }"
+run dump "$ints" scalar --format npy
+has "npy of a scalar" "$work/out" "'shape': (), }"
+run dump "$ints" i8 --format npy
+has "npy of single bytes" "$work/out" "'descr': '|i1'"
+
+# ---- output files ----
+expect "-o" 0 "" "" dump "$sample" $name --format raw -o "$work/o"
+same "-o: the same bytes" "$work/bytes" "$work/o"
+echo old >"$work/old"
+ln -s old "$work/link"
+chmod 640 "$work/old"
+run dump "$sample" $name --format raw -o "$work/link"
+same "-o: a link's target is replaced" "$work/bytes" "$work/old"
+is "-o: and keeps its mode" 640 "$(stat -c %a "$work/old")"
+echo old >"$work/old"
+(
+    ulimit -f 8
+    "$ggld" dump "$sample" $name --format raw -o "$work/old" 2>"$work/err"
+)
+is "-o: no room" 1 $?
+has "-o: no room" "$work/err" "ggld: $work/old: cannot write: File too large"
+is "-o: the old file is as it was" old "$(cat "$work/old")"
+expect "-o: the model itself" 1 "" "not overwritten" \
+    dump "$sample" $name -o "$sample"
+expect "-o: a folder that is not there" 1 "" "No such file" \
+    dump "$sample" $name -o "$work/none/o"
+run dump "$sample" $name -f raw -o /dev/stdout
+same "-o: /dev/stdout" "$work/bytes" "$work/out"
+is "no temporary file is left" "" "$(find "$work" -name "*.tmp.*")"
+finish

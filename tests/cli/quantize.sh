@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: MIT
+# quantize: the rule, value by value (quantized.c), what is refused, what is
+# left behind, and how much memory it takes.
+# shellcheck shell=bash
+. "$(dirname "$0")/lib.sh"
+sample=$work/sample.gguf
+run sample --type f32 "$sample"
+
+# compare NAME IN OUT TYPE [pure]
+compare() {
+    local name=$1
+    shift
+    if "$GGLD_QUANTIZED" "$@" >"$work/why" 2>&1; then pass; else
+        fail "$name" "$(cat "$work/why")"
+    fi
+}
+
+for type in f32 f16 bf16 q8_0 q4_0 q4_1 q5_0 q5_1; do
+    expect "to $type" 0 "$work/$type.gguf: ${type^^}, 8.0 MiB to" "" \
+        quantize "$sample" "$work/$type.gguf" --type $type
+    compare "to $type" "$sample" "$work/$type.gguf" $type
+    expect "to $type, checked" 0 "accepted by ggml: yes" "" \
+        check --strict --data "$work/$type.gguf"
+done
+same "f32 to f32 is the same file" "$sample" "$work/f32.gguf"
+for type in q8_0 q4_0 q5_1 f16; do
+    expect "$type to q8_0" 0 - "" \
+        quantize "$work/$type.gguf" "$work/again.gguf" -t q8_0
+    compare "$type to q8_0" "$work/$type.gguf" "$work/again.gguf" q8_0
+done
+expect "--pure" 0 - "" quantize --type=q4_0 --pure "$sample" "$work/pure.gguf"
+compare "--pure" "$sample" "$work/pure.gguf" q4_0 pure
+
+# Types that only dequantise.
+for type in q2_k q3_k q4_k q5_k q6_k iq1_m iq2_xxs iq3_s iq4_xs tq1_0 mxfp4; do
+    run sample --type $type "$work/in.gguf"
+    expect "$type to f16" 0 - "" \
+        quantize "$work/in.gguf" "$work/again.gguf" --type f16
+    compare "$type to f16" "$work/in.gguf" "$work/again.gguf" f16
+done
+
+# Integers, rows that are no whole blocks, three dimensions, an alignment and
+# no quantisation keys; then a key that is there twice.
+odd=$work/odd.gguf
+{
+    header 6 3
+    kv_text general.architecture odd
+    text general.alignment && le 4 4 && le 64 4
+    kv_text general.architecture again
+    tensor ints 26 0 2 2
+    tensor rows 0 64 33 2
+    tensor cube 0 384 32 2 2
+    tensor vector 1 896 4
+    tensor scalar 0 960
+    tensor f64 28 1024 32 1
+} >"$odd"
+size=$(wc -c <"$odd")
+{
+    zeros $(((64 - size % 64) % 64))
+    le 1 4 && le 2 4 && le -1 4 && le 3 4 && zeros 48
+    for ((i = 0; i < 80; i++)); do le $((0x3f800000 + i * 65536)) 4; done
+    for ((i = 0; i < 128; i++)); do le $((0xbf800000 + i * 65536)) 4; done
+    zeros 64
+    le $((0x40490fdb)) 4 && zeros 60
+    for ((i = 0; i < 32; i++)); do le $((0x3ff0000000000000 + (i << 48))) 8; done
+} >>"$odd"
+expect "odd shapes" 0 - "" quantize "$odd" "$work/odd8.gguf" --type q8_0
+compare "odd shapes" "$odd" "$work/odd8.gguf" q8_0
+run tensors --json "$work/odd8.gguf"
+json "odd shapes: types" '.tensors|map(.type)' \
+    '["i32","f16","q8_0","f32","f32","q8_0"]'
+run info --json "$work/odd8.gguf"
+json "odd shapes: keys, of one there twice the first" \
+    '[.alignment_bytes,(.kv|map([.key,.value]))]' \
+    '[64,[["general.architecture","odd"],["general.alignment",64],["general.quantization_version",2],["general.file_type",7]]]'
+
+# ---- what is refused ----
+echo old >"$work/out.gguf"
+put() { # FILE OFFSET BYTES
+    printf '%b' "$3" | dd of="$1" bs=1 seek="$2" conv=notrunc status=none
+}
+offset_of() {
+    "$ggld" tensors --json "$1" |
+        jq ".tensors[]|select(.name==\"$2\").file_offset_bytes"
+}
+cp "$sample" "$work/nan.gguf"
+put "$work/nan.gguf" $(($(offset_of "$sample" blk.1.ffn_up.weight) + 4 * 77777)) \
+    '\x00\x00\xc0\x7f'
+expect "NaN" 1 "" "'blk.1.ffn_up.weight'" \
+    quantize "$work/nan.gguf" "$work/out.gguf" --type q8_0
+has "NaN: the file" "$work/err" "ggld: $work/nan.gguf: "
+has "NaN: the element" "$work/err" "77777"
+is "NaN: the old file is as it was" old "$(cat "$work/out.gguf")"
+cp "$sample" "$work/large.gguf"
+put "$work/large.gguf" $(($(offset_of "$sample" output.weight) + 4)) \
+    '\x80\x96\x98\x4b' # 2e7
+expect "a scale past the largest half" 1 "" "'output.weight'" \
+    quantize "$work/large.gguf" "$work/out.gguf" --type q8_0
+expect "onto itself" 2 "" "IN and OUT are the same file" \
+    quantize "$sample" "$sample" --type q8_0
+ln "$sample" "$work/hard.gguf"
+expect "onto itself by another name" 2 "" "IN and OUT are the same file" \
+    quantize "$sample" "$work/hard.gguf" --type q8_0
+expect "onto a folder" 1 "" "ggld: $work: " quantize "$sample" "$work" -t f16
+(
+    ulimit -f 1000
+    "$ggld" quantize "$sample" "$work/out.gguf" --type q8_0 2>"$work/err"
+)
+is "no room" 1 $?
+has "no room" "$work/err" "ggld: $work/out.gguf: "
+is "no room: the old file is as it was" old "$(cat "$work/out.gguf")"
+{
+    header 1 0
+    tensor odd 99 0 32 2
+} >"$work/unknown.gguf"
+pad "$work/unknown.gguf"
+zeros 64 >>"$work/unknown.gguf"
+expect "a type that is not known" 1 "" \
+    "tensor 0 'odd' is of type 99, which can't be read" \
+    quantize "$work/unknown.gguf" "$work/out.gguf" --type q8_0
+is "nothing is left behind" "" "$(find "$work" -name '*.tmp*')"
+
+# ---- stopping ----
+run sample --type f32 --size 400M "$work/big.gguf"
+"$ggld" quantize "$work/big.gguf" "$work/stop.gguf" -t q5_1 2>"$work/err" &
+job=$!
+for ((i = 0; i < 500; i++)); do
+    [ -n "$(find "$work" -name 'stop.gguf*' -o -name '.stop.gguf*')" ] && break
+    sleep 0.01
+done
+kill -INT $job 2>/dev/null
+kill -TERM $job 2>/dev/null
+wait $job
+is "stopped: exit status" 1 $?
+has "stopped" "$work/err" "stopped by a signal; nothing was written"
+is "stopped: nothing is left behind" "" "$(find "$work" -name '*stop.gguf*')"
+
+# ---- memory ----
+# Anonymous memory, looked at while it runs.
+most=0
+"$ggld" quantize "$work/big.gguf" "$work/q8.gguf" -t q8_0 >/dev/null &
+job=$!
+while kb=$(awk '/^RssAnon/ { print $2 }' /proc/$job/status 2>/dev/null) &&
+    [ -n "$kb" ]; do
+    [ "$kb" -gt "$most" ] && most=$kb
+done
+wait $job
+is "memory: it worked" 0 $?
+if [ -n "${GGLD_SANITIZED-}" ]; then
+    skip "memory" "a sanitizer takes some itself"
+elif [ "$most" -gt 0 ] && [ "$most" -lt 65536 ]; then
+    pass
+else
+    fail "memory: RssAnon under 64 MiB" "got $most KiB"
+fi
+group=/sys/fs/cgroup/memory/ggld-test.$$
+if [ -n "${GGLD_SANITIZED-}" ]; then
+    skip "memory cgroup" "a sanitizer takes some itself"
+elif mkdir "$group" 2>/dev/null &&
+    echo $((128 << 20)) >"$group/memory.limit_in_bytes"; then
+    (
+        echo "$BASHPID" >"$group/cgroup.procs"
+        exec "$ggld" quantize "$work/big.gguf" "$work/q8.gguf" -t q8_0 \
+            >/dev/null
+    )
+    is "in a memory cgroup of 128 MiB" 0 $?
+    rmdir "$group"
+else
+    skip "memory cgroup" "no memory cgroup (version 1) can be made here"
+fi
+
+# ---- a real file ----
+real=$GGLD_SHARED/models/stories260k-f32.v1.gguf
+if [ -f "$real" ]; then
+    expect "version 1 to version 3" 0 - "" \
+        quantize "$real" "$work/q8.gguf" --type q8_0
+    compare "version 1 to version 3" "$real" "$work/q8.gguf" q8_0
+    expect "version 3 is what ggml takes" 0 "accepted by ggml: yes" "" \
+        check --strict --data "$work/q8.gguf"
+else
+    skip "a real file" "no $real"
+fi
+finish

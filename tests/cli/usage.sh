@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: MIT
+# Wrong use, help, and what becomes of output that cannot be written.
+# shellcheck shell=bash
+. "$(dirname "$0")/lib.sh"
+sample=$work/sample.gguf
+run sample "$sample"
+is "a sample to work on" 0 "$rc"
+
+expect "no command" 2 "" "Commands:"
+expect "--help" 0 "Commands:" "" --help
+expect "--version" 0 "ggld 0." "" --version
+expect "unknown command" 2 "" "did you mean 'tensors'?" tensrs
+expect "nothing like a command" 2 "" "unknown command 'xyzzy'" xyzzy
+expect "unknown option" 2 "" "unknown option '--jsno' (did you mean '--json'?)" \
+    info --jsno "$sample"
+expect "unknown letter" 2 "" "unknown option '-x'" info -x "$sample"
+expect "hint" 2 "" "see 'ggld info --help'" info
+expect "operand missing" 2 "" "operand missing" dump "$sample"
+expect "operand too many" 2 "" "operand too many: 'more'" info "$sample" more
+expect "value missing" 2 "" "option '--format' needs a value" \
+    dump "$sample" x --format
+expect "value where none goes" 2 "" "option '--json' takes no value" \
+    info --json=1 "$sample"
+expect "control bytes on the command line" 2 "" '\x1B[31m' $'\033[31m'
+expect "option behind operands" 0 '"version": 3' "" info "$sample" --json
+expect "option before operands" 0 '"version": 3' "" info --json "$sample"
+expect "joined value" 0 - "" dump "$sample" output_norm.weight --format=f32
+expect "joined letter" 0 - "" dump -fraw "$sample" output_norm.weight
+expect "missing file" 1 "" "ggld: $work/none: " info "$work/none"
+expect "a folder" 1 "" "ggld: $work: " info "$work"
+expect "a name with control bytes" 1 "" 'ggld: no\x1Bne: ' info $'no\033ne'
+expect "stricter numbers" 2 "" "--layers is '2x'" sample --layers 2x "$work/x"
+expect "number out of range" 2 "" "from 512 to" sample --vocab 3 "$work/x"
+expect "size without sense" 2 "" "--size is '1Q'" sample --size 1Q "$work/x"
+expect "unknown type" 2 "" "unknown type 'q9'" \
+    quantize "$sample" "$work/x" --type q9
+expect "type that can't be written" 2 "" "type 'q4_K' can't be written" \
+    quantize "$sample" "$work/x" --type q4_k
+expect "type missing" 2 "" "--type is missing" quantize "$sample" "$work/x"
+is "nothing was made" no "$([ -e "$work/x" ] && echo yes || echo no)"
+
+for command in info kv tensors dump check quantize sample bench; do
+    expect "$command --help" 0 "usage: ggld $command" "" $command --help
+    expect "help $command" 0 "usage: ggld $command" "" help $command
+    expect "$command: unknown option" 2 "" "see 'ggld $command --help'" \
+        $command --nonsense
+done
+
+cp "$sample" "$work/-dash"
+(cd "$work" && "$ggld" info -- -dash >"$work/out" 2>&1)
+is "a name that begins with a dash, behind --" 0 $?
+
+# Neither a full disk nor a closed pipe passes for success.
+for command in "info $sample" "kv $sample" "tensors $sample" "check $sample" \
+    "info --json $sample" "dump $sample output_norm.weight" "--help"; do
+    # shellcheck disable=SC2086 # words
+    "$ggld" $command >/dev/full 2>"$work/err"
+    is "full disk: $command" 1 $?
+    has "full disk: $command" "$work/err" \
+        "ggld: standard output: cannot write: No space left on device"
+done
+mkfifo "$work/fifo"
+"$ggld" dump "$sample" token_embd.weight >"$work/fifo" 2>"$work/err" &
+writer=$!
+head -c 10 "$work/fifo" >/dev/null
+wait $writer
+is "closed pipe" 1 $?
+has "closed pipe" "$work/err" "standard output: cannot write: Broken pipe"
+finish
