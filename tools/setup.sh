@@ -33,9 +33,10 @@ show_quietly() {
     return "$rc"
 }
 
-# Of the library and the command.
+# Of the libraries and the command.
 build_packages=(
-    gcc libc6-dev meson ninja-build pkg-config libjson-c-dev libuv1-dev
+    gcc libc6-dev meson ninja-build pkg-config libjson-c-dev
+    libuv1-dev liburing-dev libssl-dev libxxhash-dev
 )
 
 is_installed() {
