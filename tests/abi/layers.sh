@@ -7,8 +7,8 @@ set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 cd "$1"
 
-# Tests that reach inside (unit, kern and the like) are not among these.
-outside='tools|tests/(abi|cli|malformed|peer|views)'
+# Tests that reach inside (unit, malformed and the like) are not among these.
+outside='tools|tests/(abi|cli|peer|views)'
 
 list=$(mktemp)
 trap 'rm -f "$list"' EXIT
