@@ -77,6 +77,13 @@ static inline void scales_iq2(float db[16], vf d, const uint8_t *packed)
     }
 }
 
+/* An eighth, negative where the sign, bit 15, is set. There is no telling which
+ * it will be, and so no branch. */
+static inline float eighth(unsigned sign)
+{
+    return ggld_float_of_bits(0x3E000000 | (uint32_t)sign << 16);
+}
+
 /* Each byte of a word times 3, modulo 256. */
 static inline uint32_t times_3_bytes(uint32_t x)
 {

@@ -18,7 +18,7 @@ static inline void unpack_IQ1_M(const uint8_t *block, uint8_t *out)
             unsigned high = block[32 + i] >> 4 * l;
             vf row =
                 vf_load_i8(ggld_grid_iq1s[block[2 * i + l] | (high & 7) << 8]);
-            vf delta = vf_set((high & 8) != 0 ? -0.125f : 0.125f);
+            vf delta = vf_set(eighth(high << 12 & 0x8000));
             vf_store(out, vf_mul(dl, vf_add(row, delta)));
         }
     }

@@ -10,7 +10,7 @@ static inline void unpack_IQ1_S(const uint8_t *block, uint8_t *out)
         const uint8_t *low = block + 2 + 4 * i;
         unsigned h = ggld_load_le16(block + 34 + 2 * i);
         vf dl = vf_mul(d, vf_set((float)(2 * (h >> 12 & 7) + 1)));
-        vf delta = vf_set((h & 0x8000) != 0 ? -0.125f : 0.125f);
+        vf delta = vf_set(eighth(h & 0x8000));
         for (unsigned l = 0; l < 4; l++, out += VF_BYTES) {
             unsigned at = low[l] | (h >> 3 * l & 7) << 8;
             vf row = vf_load_i8(ggld_grid_iq1s[at]);
