@@ -60,29 +60,29 @@ static inline uint32_t signs_even(uint32_t packed)
     return x | (parity & 0x01010101) << 7;
 }
 
-/* 16 4-bit scales s, low nibbles first: (d * (0.5 + s)) * 0.25 */
-static inline void scales_iq2(float db[16], vf d, const uint8_t *packed)
+/* The same of the top seven bits of four numbers of 16 bits. */
+static inline uint32_t signs_even_of_4(uint64_t numbers)
 {
-    uint64_t bytes = ggld_load_le64(packed);
-    float low[8], high[8];
-    vf half = vf_set(0.5f), quarter = vf_set(0.25f);
-
-    vf s = vf_add(half, vf_bytes(bytes & 0x0F0F0F0F0F0F0F0F));
-    vf_store(low, vf_mul(vf_mul(d, s), quarter));
-    s = vf_add(half, vf_bytes(bytes >> 4 & 0x0F0F0F0F0F0F0F0F));
-    vf_store(high, vf_mul(vf_mul(d, s), quarter));
-    for (int i = 0; i < 8; i++) {
-        db[2 * i] = low[i];
-        db[2 * i + 1] = high[i];
-    }
+    uint64_t x = numbers >> 9 & 0x007F007F007F007F;
+    uint64_t parity = x ^ x >> 4;
+    parity ^= parity >> 2;
+    parity ^= parity >> 1;
+    x |= (parity & 0x0001000100010001) << 7;
+    x = (x | x >> 8) & 0x0000FFFF0000FFFF;
+    return (uint32_t)(x | x >> 16);
 }
 
-/* An eighth, negative where the sign, bit 15, is set. There is no telling which
- * it will be, and so no branch. */
-static inline float eighth(unsigned sign)
-{
-    return ggld_float_of_bits(0x3E000000 | (uint32_t)sign << 16);
-}
+/* 2n + 1: scales of the IQ types. Half of it is 0.5 + n; that and further
+ * powers of two go into d first, which rounds nothing. */
+static const float odd_numbers[16] = { 1,  3,  5,  7,  9,  11, 13, 15,
+                                       17, 19, 21, 23, 25, 27, 29, 31 };
+
+/* An eighth, negative where bit 3 is set. There is no telling which it will be:
+ * a branch would be taken wrongly half of the time. */
+static const float eighths[16] = { 0.125f,  0.125f,  0.125f,  0.125f,
+                                   0.125f,  0.125f,  0.125f,  0.125f,
+                                   -0.125f, -0.125f, -0.125f, -0.125f,
+                                   -0.125f, -0.125f, -0.125f, -0.125f };
 
 /* Each byte of a word times 3, modulo 256. */
 static inline uint32_t times_3_bytes(uint32_t x)

@@ -144,6 +144,16 @@ static inline void vf_store_f32(uint8_t *p, vf a)
     vf_store(p, a);
 }
 
+static inline float half_value(uint16_t bits)
+{
+    return _cvtsh_ss(bits);
+}
+
+static inline float half_load(const uint8_t *p)
+{
+    return half_value(ggld_load_le16(p));
+}
+
 static inline void half_store(uint8_t *p, float value)
 {
     __m128i half = _mm_cvtps_ph(_mm_set_ss(value), _MM_FROUND_TO_NEAREST_INT);
@@ -194,7 +204,7 @@ static inline vf vf_negate(vf a, vm m, unsigned k)
     __m256i shift = _mm256_setr_epi32(top, top - 1, top - 2, top - 3, top - 4,
                                       top - 5, top - 6, top - 7);
     __m256 sign = _mm256_castsi256_ps(_mm256_sllv_epi32(m, shift));
-    return _mm256_xor_ps(a, _mm256_and_ps(sign, _mm256_set1_ps(-0.0f)));
+    return _mm256_blendv_ps(a, _mm256_xor_ps(a, _mm256_set1_ps(-0.0f)), sign);
 }
 
 /* ---- 32 floats at a time, for quantisers ---- */

@@ -167,6 +167,17 @@ static inline void vf_store_f32(uint8_t *p, vf a)
     vf_store(p, a);
 }
 
+static inline float half_value(uint16_t bits)
+{
+    float16x4_t half = vreinterpret_f16_u16(vdup_n_u16(bits));
+    return vgetq_lane_f32(vcvt_f32_f16(half), 0);
+}
+
+static inline float half_load(const uint8_t *p)
+{
+    return half_value(ggld_load_le16(p));
+}
+
 static inline void half_store(uint8_t *p, float value)
 {
     float16x4_t half = vcvt_f16_f32(vdupq_n_f32(value));

@@ -171,6 +171,17 @@ static inline void vf_store_bf16(uint8_t *p, vf a)
     ggld_store_le16(p + 2 * i, ggld_float_to_bf16(a.v[i]));
 }
 
+/* The half with these bits; and the one at p. */
+static inline float half_value(uint16_t bits)
+{
+    return ggld_half_to_float(bits);
+}
+
+static inline float half_load(const uint8_t *p)
+{
+    return half_value(ggld_load_le16(p));
+}
+
 /* A single half. */
 static inline void half_store(uint8_t *p, float value)
 {

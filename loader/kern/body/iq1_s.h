@@ -6,15 +6,15 @@ static inline void unpack_IQ1_S(const uint8_t *block, uint8_t *out)
 {
     vf d = vf_half(block);
 
-    for (int i = 0; i < 8; i++) {
+    for (int i = 0; i < 8; i++, out += VB_BYTES) {
         const uint8_t *low = block + 2 + 4 * i;
         unsigned h = ggld_load_le16(block + 34 + 2 * i);
-        vf dl = vf_mul(d, vf_set((float)(2 * (h >> 12 & 7) + 1)));
-        vf delta = vf_set(eighth(h & 0x8000));
-        for (unsigned l = 0; l < 4; l++, out += VF_BYTES) {
+        vf dl = vf_mul(d, vf_set(odd_numbers[h >> 12 & 7]));
+        vf delta = vf_set(eighths[h >> 12]);
+        for (unsigned l = 0; l < 4; l++) {
             unsigned at = low[l] | (h >> 3 * l & 7) << 8;
             vf row = vf_load_i8(ggld_grid_iq1s[at]);
-            vf_store(out, vf_mul(dl, vf_add(row, delta)));
+            vf_store(out + VF_BYTES * l, vf_mul(dl, vf_add(row, delta)));
         }
     }
 }

@@ -3,15 +3,12 @@
  * LEVELS[q] * scale */
 
 /* Half of an E4M3 float without sign: bit 7 is ignored, but that 127, which
- * would be NaN, means 0 and 255 does not. */
+ * would be NaN, means 0 and 255 does not. The other seven bits are the middle
+ * of a half whose exponent counts from 8 more. */
 static inline float half_of_e4m3(uint8_t byte)
 {
-    unsigned e = byte >> 3 & 15, m = byte & 7;
-    if (byte == 127)
-        return 0;
-    if (e == 0)
-        return (float)m * 0x1p-10f;
-    return ggld_float_of_bits((e + 119) << 23 | m << 20);
+    float value = half_value((uint16_t)((byte & 127) << 7)) * 0x1p7f;
+    return byte == 127 ? 0 : value;
 }
 
 static inline void unpack_NVFP4(const uint8_t *block, uint8_t *out)
