@@ -53,5 +53,9 @@ extern const command_row command_check;
 extern const command_row command_quantize;
 extern const command_row command_sample;
 extern const command_row command_bench;
+/* With libggld-uv only. */
+extern const command_row command_warm;
+extern const command_row command_residency;
+extern const command_row command_stream;
 
 #endif /* TOOLS_COMMAND_H */

@@ -13,8 +13,8 @@ _ggld() {
 
     COMPREPLY=()
     if [ "$COMP_CWORD" = 1 ]; then
-        words="info kv tensors dump check quantize sample bench help
-            --help --version"
+        words="info kv tensors dump check quantize sample bench warm
+            residency stream help --help --version"
         mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur")
         return
     fi
@@ -23,6 +23,9 @@ _ggld() {
     *:-t | *:--type) words=$types ;;
     sample:--like) words="llama3-8b" ;;
     sample:--layers | sample:--vocab | sample:--seed | sample:--size) return ;;
+    warm:--io) words="auto map pread uring" ;;
+    stream:--io) words="auto map pread direct uring" ;;
+    *:--budget | warm:--tensors) return ;;
     bench:--elems | dump:-r | dump:--rows) return ;;
     esac
     if [ -z "$words" ] && [[ $cur == -* ]]; then
@@ -36,6 +39,9 @@ _ggld() {
                 --help"
             ;;
         bench) words="--elems --json --help" ;;
+        warm) words="--tensors --order --budget --io --json --help" ;;
+        residency) words="--json --help" ;;
+        stream) words="--budget --f32 --io --json --help" ;;
         esac
     fi
     # The tensors of the file before.

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: MIT
+# warm, residency, stream: what they say, in which order they read, and what
+# they refuse.
+# shellcheck shell=bash
+. "$(dirname "$0")/lib.sh"
+if ! "$ggld" --help | grep -q '^  warm '; then
+    skip "jobs" "built without libuv"
+    finish
+fi
+sample=$work/sample.gguf
+run sample --layers 2 "$sample"
+bytes=$("$ggld" tensors --json "$sample" | jq '[.tensors[].size_bytes]|add')
+n=$("$ggld" tensors --json "$sample" | jq '.tensors|length')
+
+# ---- warm ----
+expect "warm" 0 "in $n tensors are warm" "" warm "$sample"
+run warm --json "$sample"
+json "warm: JSON" '[.tensors,.size_bytes,.warm_bytes]' "[$n,$bytes,$bytes]"
+json "warm: keys" 'keys_unsorted' \
+    '["file","tensors","size_bytes","warm_bytes","seconds","bytes_per_s"]'
+for io in auto map pread; do
+    expect "warm --io $io" 0 "are warm" "" warm --io $io "$sample"
+done
+expect "warm --io direct" 1 "" "warms nothing" warm --io direct "$sample"
+expect "warm --io none" 2 "" "--io is 'none'" warm --io none "$sample"
+run warm --json --tensors 'blk.0.*,output_norm.weight' "$sample"
+json "warm: patterns" '.tensors' "$("$ggld" tensors --json "$sample" |
+    jq '[.tensors[].name|select(startswith("blk.0.") or .=="output_norm.weight")]|length')"
+expect "warm: a name that is not there" 1 "" \
+    "no tensor is called 'blk.99.*'" warm --tensors 'blk.0.*,blk.99.*' "$sample"
+run warm --json --budget 8K "$sample"
+json "warm: budget" '.warm_bytes<=8192 and .warm_bytes>7000' true
+expect "warm: a small budget" 1 "" "budget of 100" warm --budget 100 "$sample"
+expect "warm: no budget" 2 "" "--budget is 'x'" warm --budget x "$sample"
+printf '%s\r\n' '# last first' '' output_norm.weight 'blk.1.*' >"$work/order"
+run warm --json --order "$work/order" --tensors '*norm*' "$sample"
+json "warm: an order of some" '.tensors' "$("$ggld" tensors --json "$sample" |
+    jq '[.tensors[].name|select(contains("norm"))]|length')"
+echo 'blk.7.*' >"$work/order"
+expect "warm: an order of what is not there" 1 "" "'blk.7.*'" \
+    warm --order "$work/order" "$sample"
+expect "warm: no order" 1 "" "cannot open" warm --order "$work/none" "$sample"
+
+# In the order given: with a budget of its size just that tensor is warm.
+if command -v python3 >/dev/null; then
+    size=$("$ggld" tensors --json "$sample" |
+        jq '.tensors[]|select(.name=="blk.1.ffn_down.weight").size_bytes')
+    echo blk.1.ffn_down.weight >"$work/order"
+    python3 -c 'import os, sys
+fd = os.open(sys.argv[1], os.O_RDONLY)
+os.fsync(fd)
+os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)' "$sample"
+    run warm --order "$work/order" --budget "$size" "$sample"
+    run residency --json "$sample"
+    json "warm: order" \
+        ".tensors[]|select(.name==\"blk.1.ffn_down.weight\").resident_bytes" \
+        "$size"
+else
+    skip "warm: order" "no python3 to empty the page cache with"
+fi
+
+# ---- residency ----
+run warm "$sample"
+expect "residency" 0 "blk.1 " "" residency "$sample"
+has "residency: all is there" "$work/out" \
+    "[########################################]  100 %"
+run residency --json "$sample"
+json "residency: JSON" '[.size_bytes,.resident_bytes]' "[$bytes,$bytes]"
+json "residency: layers" '[.layers[].name]|sort' \
+    '["blk.0","blk.1","output","output_norm","token_embd"]'
+json "residency: sums" \
+    '[([.layers[].size_bytes]|add),([.tensors[].resident_bytes]|add)]' \
+    "[$bytes,$bytes]"
+if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
+    chmod -R a+rX "$work"
+    if setpriv --reuid 65534 --regid 65534 --clear-groups \
+        "$ggld" residency --json "$sample" >"$work/out" 2>"$work/err"; then
+        json "residency: somebody else's file" \
+            '[.resident_bytes,.layers[0].resident_bytes]' '[null,null]'
+    else
+        skip "residency: somebody else's file" "$(cat "$work/err")"
+    fi
+else
+    skip "residency: somebody else's file" "not root, or no setpriv"
+fi
+
+# ---- stream ----
+expect "stream" 0 "page cache" "" stream --budget 1M "$sample"
+for io in auto map pread; do
+    for f32 in '' --f32; do
+        # shellcheck disable=SC2086 # an option or none
+        run stream $f32 --io $io --budget 1M --json "$sample"
+        json "stream --io $io $f32" '[.budget_bytes,.read_bytes]' \
+            "[1048576,$bytes]"
+    done
+done
+json "stream: keys" 'keys_unsorted' \
+    '["file","budget_bytes","read_bytes","seconds","bytes_per_s","peak_rss_anon_bytes","peak_page_cache_bytes"]'
+expect "stream: a small budget" 1 "" "budget of 1024" stream --budget 1K "$sample"
+expect "stream: no file" 1 "" "No such file" stream "$work/none"
+head -c 100000 "$sample" >"$work/part.gguf"
+expect "stream: a part" 1 "" "past the end of the file" stream "$work/part.gguf"
+finish

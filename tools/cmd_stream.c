@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT */
+/* ggld stream: reads all tensor data within a budget of memory, and says what
+ * that took. */
+#include <stdio.h>
+#include <string.h>
+#include <uv.h>
+
+#include <ggld/residency.h>
+
+#include "command.h"
+#include "jobs.h"
+#include "js.h"
+#include "model.h"
+#include "report.h"
+#include "text.h"
+
+enum { OPT_BUDGET, OPT_F32, OPT_IO, OPT_JSON };
+
+#define BUDGET_DEFAULT (UINT64_C(512) << 20)
+/* Looking at the page cache takes milliseconds for a large file. */
+#define LOOK_EVERY_SECONDS 0.2
+
+typedef struct stream_run {
+    job_run run; /* first: the job's user */
+    const model *m;
+    double looked;
+    uint64_t peak_anon_bytes;
+    uint64_t peak_cache_bytes; /* or GGLD_RESIDENT_UNKNOWN */
+} stream_run;
+
+/* Anonymous memory of this process. */
+static uint64_t anon_bytes(void)
+{
+    unsigned long long kib = 0;
+    char line[128];
+    FILE *f = fopen("/proc/self/status", "r");
+    if (f == NULL)
+        return 0;
+    while (fgets(line, sizeof line, f) != NULL &&
+           sscanf(line, "RssAnon: %llu", &kib) != 1)
+        continue;
+    fclose(f);
+    return (uint64_t)kib * 1024;
+}
+
+static uint64_t cache_bytes(const model *m)
+{
+    uint64_t sum = 0;
+    for (uint64_t i = 0; i < ggld_tensor_count(m->file); i++) {
+        ggld_view view = ggld_tensor_view(ggld_tensor_at(m->file, i));
+        uint64_t bytes;
+        if (ggld_residency(&view, &bytes, NULL) != GGLD_OK ||
+            bytes == GGLD_RESIDENT_UNKNOWN)
+            return GGLD_RESIDENT_UNKNOWN;
+        sum += bytes;
+    }
+    return sum;
+}
+
+static void look(stream_run *s)
+{
+    uint64_t anon = anon_bytes();
+    uint64_t cache = cache_bytes(s->m);
+    s->looked = progress_clock();
+    if (anon > s->peak_anon_bytes)
+        s->peak_anon_bytes = anon;
+    /* "unknown" is the largest number, and stays. */
+    if (cache > s->peak_cache_bytes)
+        s->peak_cache_bytes = cache;
+}
+
+static void on_progress(ggld_job *job, uint64_t done_bytes,
+                        uint64_t total_bytes, void *user)
+{
+    stream_run *s = user;
+    if (progress_clock() - s->looked >= LOOK_EVERY_SECONDS)
+        look(s);
+    job_run_progress(job, done_bytes, total_bytes, user);
+}
+
+static int on_chunk(ggld_job *job, const ggld_chunk *chunk, void *user)
+{
+    (void)job, (void)chunk, (void)user;
+    return 0;
+}
+
+static int stream(const model *m, const ggld_stream_options *options,
+                  stream_run *s)
+{
+    uv_loop_t loop;
+    ggld_job *job;
+    ggld_error err;
+    int code = uv_loop_init(&loop);
+    if (code != 0)
+        return report(m->path, "no loop: %s", uv_strerror(code));
+    memset(s, 0, sizeof *s);
+    s->m = m;
+    job_run_begin(&s->run, m->path, "streaming");
+    if (ggld_stream_start(&job, &loop, m->file, NULL, 0, options, on_chunk,
+                          job_run_done, s, &err) != GGLD_OK) {
+        (void)uv_loop_close(&loop);
+        return report_error(m->path, &err);
+    }
+    int status = job_run_finish(&s->run, &loop);
+    look(s);
+    return status;
+}
+
+static void print_json(output *o, const stream_run *s, uint64_t budget)
+{
+    json_object *object = js_object();
+    bool known = s->peak_cache_bytes != GGLD_RESIDENT_UNKNOWN;
+    js_set_text(object, "file", s->run.path);
+    js_set_u64(object, "budget_bytes", budget);
+    js_set_u64(object, "read_bytes", s->run.done_bytes);
+    js_set(object, "seconds", js_measure(s->run.seconds));
+    js_set(object, "bytes_per_s", js_measure(job_rate(&s->run)));
+    js_set_u64(object, "peak_rss_anon_bytes", s->peak_anon_bytes);
+    js_set(object, "peak_page_cache_bytes",
+           known ? js_u64(s->peak_cache_bytes) : NULL);
+    js_print(o, object);
+}
+
+static void print_text(output *o, const stream_run *s)
+{
+    bool known = s->peak_cache_bytes != GGLD_RESIDENT_UNKNOWN;
+    out_printf(o, "read        %s in %.2f s, %s/s\n",
+               text_size(s->run.done_bytes).text, s->run.seconds,
+               text_size((uint64_t)job_rate(&s->run)).text);
+    out_printf(o, "peak RSS    %s anonymous\n",
+               text_size(s->peak_anon_bytes).text);
+    out_printf(o, "page cache  %s\n",
+               known ? text_size(s->peak_cache_bytes).text
+                     : "unknown: the file is somebody else's");
+}
+
+static int stream_run_command(const args *a)
+{
+    ggld_stream_options options = ggld_stream_options_init();
+    stream_run s;
+    model m;
+
+    options.max_resident_bytes = BUDGET_DEFAULT;
+    options.progress = on_progress;
+    if (a->values[OPT_F32] != NULL) {
+        options.format = GGLD_STREAM_F32;
+        options.flags = GGLD_STREAM_ON_WORKERS;
+    }
+    int status = job_io(a, a->values[OPT_IO], &options.io);
+    if (status == STATUS_GOOD)
+        status = job_size(a, "budget", a->values[OPT_BUDGET],
+                          &options.max_resident_bytes);
+    if (status == STATUS_GOOD)
+        status = model_open(&m, a->operands[0]);
+    if (status != STATUS_GOOD)
+        return status;
+    status = stream(&m, &options, &s);
+    if (status == STATUS_GOOD && a->values[OPT_JSON] != NULL)
+        print_json(a->out, &s, options.max_resident_bytes);
+    else if (status == STATUS_GOOD)
+        print_text(a->out, &s);
+    model_close(&m);
+    return status;
+}
+
+static const option_row options[] = {
+    [OPT_BUDGET] = { "budget", 0, "SIZE",
+                     "memory for buffers and file pages (default 512M)" },
+    [OPT_F32] = { "f32", 0, NULL, "dequantise everything on the way" },
+    [OPT_IO] = { "io", 0, "WAY",
+                 "how to read: auto, map, pread, direct, uring" },
+    [OPT_JSON] = { "json", 0, NULL, "print JSON" },
+    { NULL, 0, NULL, NULL },
+};
+
+const command_row command_stream = {
+    "stream",
+    "FILE",
+    "Reads all tensors within a budget of memory, and measures that",
+    "For models larger than memory: reads ahead, and drops what is behind,\n"
+    "out of the page cache too. Prints the rate and the memory it took.\n",
+    1,
+    1,
+    options,
+    stream_run_command,
+};

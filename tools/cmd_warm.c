@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+/* ggld warm: brings tensors into memory, in the order in which they are
+ * needed. */
+#include <uv.h>
+
+#include "command.h"
+#include "jobs.h"
+#include "js.h"
+#include "model.h"
+#include "report.h"
+#include "select.h"
+#include "text.h"
+
+enum { OPT_TENSORS, OPT_ORDER, OPT_BUDGET, OPT_IO, OPT_JSON };
+
+static int warm(const args *a, const selection *s,
+                const ggld_prefetch_options *options, job_run *r)
+{
+    uv_loop_t loop;
+    ggld_job *job;
+    ggld_error err;
+    int code = uv_loop_init(&loop);
+    if (code != 0)
+        return report(a->operands[0], "no loop: %s", uv_strerror(code));
+    job_run_begin(r, a->operands[0], "warming");
+    if (ggld_prefetch_start(&job, &loop, s->views, s->n_views, options,
+                            job_run_done, r, &err) != GGLD_OK) {
+        (void)uv_loop_close(&loop);
+        return report_error(r->path, &err);
+    }
+    return job_run_finish(r, &loop);
+}
+
+static void print_json(output *o, const selection *s, const job_run *r)
+{
+    json_object *object = js_object();
+    js_set_text(object, "file", r->path);
+    js_set_u64(object, "tensors", s->n_views);
+    js_set_u64(object, "size_bytes", s->size_bytes);
+    js_set_u64(object, "warm_bytes", r->done_bytes);
+    js_set(object, "seconds", js_measure(r->seconds));
+    js_set(object, "bytes_per_s", js_measure(job_rate(r)));
+    js_print(o, object);
+}
+
+static void print_text(output *o, const selection *s, const job_run *r)
+{
+    out_printf(o, "%s of %s in %zu tensors are warm, after %.2f s, %s/s\n",
+               text_size(r->done_bytes).text, text_size(s->size_bytes).text,
+               s->n_views, r->seconds, text_size((uint64_t)job_rate(r)).text);
+}
+
+static int warm_run(const args *a)
+{
+    ggld_prefetch_options options = ggld_prefetch_options_init();
+    selection s;
+    job_run r;
+    model m;
+
+    int status = job_io(a, a->values[OPT_IO], &options.io);
+    if (status == STATUS_GOOD)
+        status = job_size(a, "budget", a->values[OPT_BUDGET],
+                          &options.max_resident_bytes);
+    if (status == STATUS_GOOD)
+        status = model_open(&m, a->operands[0]);
+    if (status != STATUS_GOOD)
+        return status;
+    options.progress = job_run_progress;
+    status =
+        select_tensors(&m, a->values[OPT_TENSORS], a->values[OPT_ORDER], &s);
+    if (status == STATUS_GOOD) {
+        status = warm(a, &s, &options, &r);
+        if (status == STATUS_GOOD && a->values[OPT_JSON] != NULL)
+            print_json(a->out, &s, &r);
+        else if (status == STATUS_GOOD)
+            print_text(a->out, &s, &r);
+        select_free(&s);
+    }
+    model_close(&m);
+    return status;
+}
+
+static const option_row options[] = {
+    [OPT_TENSORS] = { "tensors", 0, "GLOB,...",
+                      "only tensors with such names (default: all)" },
+    [OPT_ORDER] = { "order", 0, "FILE",
+                    "names and patterns, one a line: these first" },
+    [OPT_BUDGET] = { "budget", 0, "SIZE", "stop when so much is warm" },
+    [OPT_IO] = { "io", 0, "WAY", "how to read: auto, map, pread, uring" },
+    [OPT_JSON] = { "json", 0, NULL, "print JSON" },
+    { NULL, 0, NULL, NULL },
+};
+
+const command_row command_warm = {
+    "warm",
+    "FILE",
+    "Brings a model into memory, in the order it will be needed in",
+    "Reads tensors into the system's page cache, so that programs which use\n"
+    "the file find it there. Without --order in the order of the file.\n",
+    1,
+    1,
+    options,
+    warm_run,
+};

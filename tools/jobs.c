@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/* See jobs.h. */
+#include "jobs.h"
+
+#include <string.h>
+#include <uv.h>
+
+#include "opts.h"
+#include "report.h"
+#include "stop.h"
+
+int job_io(const args *a, const char *text, uint32_t *out)
+{
+    static const char *const names[] = { "auto", "map", "pread", "direct",
+                                         "uring" };
+    *out = GGLD_IO_AUTO;
+    if (text == NULL)
+        return STATUS_GOOD;
+    for (uint32_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strcmp(text, names[i]) == 0) {
+            *out = i;
+            return STATUS_GOOD;
+        }
+    return report_usage(a, "--io is '%s': auto, map, pread, direct or uring",
+                        text);
+}
+
+int job_size(const args *a, const char *option, const char *text, uint64_t *out)
+{
+    if (text == NULL || (opts_size(text, out) && *out > 0))
+        return STATUS_GOOD;
+    return report_usage(a, "--%s is '%s': a size like 512M or 4G", option,
+                        text);
+}
+
+void job_run_begin(job_run *r, const char *path, const char *label)
+{
+    memset(r, 0, sizeof *r);
+    r->path = path;
+    stop_watch();
+    progress_begin(&r->bar, label, 0);
+}
+
+void job_run_progress(ggld_job *job, uint64_t done_bytes, uint64_t total_bytes,
+                      void *user)
+{
+    job_run *r = user;
+    r->bar.total_bytes = total_bytes;
+    progress_add(&r->bar, done_bytes - r->done_bytes);
+    r->done_bytes = done_bytes;
+    if (stop_asked())
+        ggld_job_cancel(job);
+}
+
+void job_run_done(ggld_job *job, const ggld_error *result, void *user)
+{
+    job_run *r = user;
+    (void)job;
+    r->result = *result;
+    r->seconds = progress_clock() - r->bar.started;
+}
+
+int job_run_finish(job_run *r, struct uv_loop_s *loop)
+{
+    while (uv_run(loop, UV_RUN_DEFAULT) != 0)
+        continue;
+    (void)uv_loop_close(loop);
+    progress_end(&r->bar);
+    if (r->result.code == GGLD_OK)
+        return STATUS_GOOD;
+    if (stop_asked())
+        return report(r->path, "stopped by a signal");
+    return report_error(r->path, &r->result);
+}
+
+double job_rate(const job_run *r)
+{
+    return r->seconds > 0 ? (double)r->done_bytes / r->seconds : 0;
+}

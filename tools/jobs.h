@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* A job of libggld-uv as a command runs it: to its end, with a bar, and
+ * cancelled by Ctrl-C. */
+#ifndef TOOLS_JOBS_H
+#define TOOLS_JOBS_H
+
+#include <ggld/async.h>
+
+#include "command.h"
+#include "progress.h"
+
+/* First member of what a command gives its job as user. */
+typedef struct job_run {
+    const char *path;
+    progress bar;
+    uint64_t done_bytes;
+    ggld_error result;
+    double seconds;
+} job_run;
+
+/* --io: map, pread, direct, uring; NULL is auto. Exit status. */
+int job_io(const args *a, const char *text, uint32_t *out);
+/* --budget: a size, NULL is least; refused below it. Exit status. */
+int job_size(const args *a, const char *option, const char *text,
+             uint64_t *out);
+
+void job_run_begin(job_run *r, const char *path, const char *label);
+void job_run_progress(ggld_job *job, uint64_t done_bytes, uint64_t total_bytes,
+                      void *user);
+void job_run_done(ggld_job *job, const ggld_error *result, void *user);
+/* Runs the loop to its end and closes it. Exit status; what is wrong has been
+ * reported. */
+int job_run_finish(job_run *r, struct uv_loop_s *loop);
+
+/* Bytes per second, 0 where no time has passed. */
+double job_rate(const job_run *r);
+
+#endif /* TOOLS_JOBS_H */

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT */
+/* See select.h. Names and patterns are compared by fnmatch(3), names cut at a
+ * NUL, which no pattern can have. */
+#include "select.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report.h"
+
+#define NAME_MAX_BYTES 4096
+
+/* What each tensor is to be. */
+typedef struct choice {
+    const model *m;
+    uint64_t n_tensors;
+    bool *wanted; /* by the globs */
+    bool *placed; /* in the list */
+    selection *list;
+} choice;
+
+static bool name_matches(const model *m, uint64_t index, const char *pattern)
+{
+    char name[NAME_MAX_BYTES];
+    ggld_tensor_info info = model_tensor(m, index);
+    size_t n = info.name.len < sizeof name - 1 ? (size_t)info.name.len
+                                               : sizeof name - 1;
+    memcpy(name, info.name.data, n);
+    name[n] = '\0';
+    return strcmp(name, pattern) == 0 || fnmatch(pattern, name, 0) == 0;
+}
+
+static int want_pattern(choice *c, const char *pattern)
+{
+    bool found = false;
+    for (uint64_t i = 0; i < c->n_tensors; i++)
+        if (name_matches(c->m, i, pattern)) {
+            c->wanted[i] = true;
+            found = true;
+        }
+    return found ? STATUS_GOOD
+                 : report(c->m->path, "no tensor is called '%s'", pattern);
+}
+
+static int want_globs(choice *c, const char *globs)
+{
+    int status = STATUS_GOOD;
+    if (globs == NULL) {
+        memset(c->wanted, true, c->n_tensors * sizeof *c->wanted);
+        return STATUS_GOOD;
+    }
+    char *words = strdup(globs);
+    if (words == NULL)
+        return report(c->m->path, "no memory");
+    char *rest = words;
+    char *word;
+    while (status == STATUS_GOOD && (word = strsep(&rest, ",")) != NULL)
+        if (*word != '\0')
+            status = want_pattern(c, word);
+    free(words);
+    return status;
+}
+
+static void place(choice *c, uint64_t index)
+{
+    if (!c->wanted[index] || c->placed[index])
+        return;
+    c->placed[index] = true;
+    c->list->size_bytes += model_tensor(c->m, index).size_bytes;
+    c->list->views[c->list->n_views++] =
+        ggld_tensor_view(ggld_tensor_at(c->m->file, index));
+}
+
+static int place_pattern(choice *c, const char *path, const char *pattern)
+{
+    bool found = false;
+    for (uint64_t i = 0; i < c->n_tensors; i++)
+        if (name_matches(c->m, i, pattern)) {
+            place(c, i);
+            found = true;
+        }
+    return found ? STATUS_GOOD
+                 : report(path, "'%s': no tensor of the model is called that",
+                          pattern);
+}
+
+/* Blank lines and those that begin with '#' say nothing. */
+static int place_by_file(choice *c, const char *path)
+{
+    char *line = NULL;
+    size_t room = 0;
+    int status = STATUS_GOOD;
+    FILE *f = fopen(path, "r");
+    if (f == NULL)
+        return report_errno(path, errno, "cannot open");
+    while (status == STATUS_GOOD && getline(&line, &room, f) >= 0) {
+        line[strcspn(line, "\r\n")] = '\0';
+        if (line[0] != '\0' && line[0] != '#')
+            status = place_pattern(c, path, line);
+    }
+    if (status == STATUS_GOOD && ferror(f))
+        status = report_errno(path, errno, "cannot read");
+    free(line);
+    fclose(f);
+    return status;
+}
+
+static uint64_t offset_of(const ggld_view *view)
+{
+    return model_tensor_info(view->tensor).file_offset_bytes;
+}
+
+static int by_offset(const void *a, const void *b)
+{
+    uint64_t x = offset_of(a);
+    uint64_t y = offset_of(b);
+    return x < y ? -1 : x > y;
+}
+
+static int choose(choice *c, const char *globs, const char *order_path)
+{
+    int status = want_globs(c, globs);
+    if (status == STATUS_GOOD && order_path != NULL)
+        status = place_by_file(c, order_path);
+    if (status != STATUS_GOOD)
+        return status;
+    size_t n_ordered = c->list->n_views;
+    for (uint64_t i = 0; i < c->n_tensors; i++)
+        place(c, i);
+    qsort(c->list->views + n_ordered, c->list->n_views - n_ordered,
+          sizeof *c->list->views, by_offset);
+    return STATUS_GOOD;
+}
+
+int select_tensors(const model *m, const char *globs, const char *order_path,
+                   selection *out)
+{
+    choice c = { .m = m, .list = out };
+    int status;
+
+    memset(out, 0, sizeof *out);
+    c.n_tensors = ggld_tensor_count(m->file);
+    c.wanted = calloc(c.n_tensors + 1, sizeof *c.wanted);
+    c.placed = calloc(c.n_tensors + 1, sizeof *c.placed);
+    out->views = calloc(c.n_tensors + 1, sizeof *out->views);
+    if (c.wanted == NULL || c.placed == NULL || out->views == NULL)
+        status = report(m->path, "no memory for a list of tensors");
+    else
+        status = choose(&c, globs, order_path);
+    free(c.wanted);
+    free(c.placed);
+    if (status != STATUS_GOOD)
+        select_free(out);
+    return status;
+}
+
+void select_free(selection *s)
+{
+    free(s->views);
+    memset(s, 0, sizeof *s);
+}
