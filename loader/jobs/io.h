@@ -65,10 +65,10 @@ ggld_status ggld_io_add_lanes(ggld_io *io, uint32_t n_lanes,
 
 /* The extent's bytes at io->lanes[lane].data, until the next fetch. Asks no
  * verifier (but where by_source). GGLD_E_TRUNCATED, GGLD_E_IO. */
-ggld_status ggld_io_fetch(ggld_io *io, uint32_t lane, const ggld_plan *plan,
+ggld_status ggld_io_fetch(ggld_io *io, uint32_t lane, const ggld_job_plan *plan,
                           const ggld_extent *extent, ggld_error *err);
 /* Brings the extent into the page cache. */
-ggld_status ggld_io_warm(ggld_io *io, uint32_t lane, const ggld_plan *plan,
+ggld_status ggld_io_warm(ggld_io *io, uint32_t lane, const ggld_job_plan *plan,
                          const ggld_extent *extent, ggld_error *err);
 /* Reads exactly n bytes of the part, from skip bytes of it on, through the
  * page cache (or the source). */

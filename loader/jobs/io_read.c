@@ -47,7 +47,7 @@ static ggld_status fail_short(const ggld_io *io, const ggld_piece *piece,
 }
 
 /* The piece whose bytes are at offset, for errors. */
-static const ggld_piece *piece_at(const ggld_plan *plan,
+static const ggld_piece *piece_at(const ggld_job_plan *plan,
                                   const ggld_extent *extent, uint64_t offset)
 {
     ggld_part part;
@@ -227,7 +227,7 @@ static int64_t fetch(ggld_io *io, ggld_lane *lane, const ggld_extent *extent)
 }
 
 static ggld_status fetch_by_source(ggld_io *io, uint32_t lane,
-                                   const ggld_plan *plan,
+                                   const ggld_job_plan *plan,
                                    const ggld_extent *extent, ggld_error *err)
 {
     ggld_part part;
@@ -242,7 +242,7 @@ static ggld_status fetch_by_source(ggld_io *io, uint32_t lane,
     return status;
 }
 
-static ggld_status settle(const ggld_io *io, const ggld_plan *plan,
+static ggld_status settle(const ggld_io *io, const ggld_job_plan *plan,
                           const ggld_extent *extent, int64_t got,
                           ggld_error *err)
 {
@@ -256,7 +256,7 @@ static ggld_status settle(const ggld_io *io, const ggld_plan *plan,
     return GGLD_OK;
 }
 
-ggld_status ggld_io_fetch(ggld_io *io, uint32_t lane, const ggld_plan *plan,
+ggld_status ggld_io_fetch(ggld_io *io, uint32_t lane, const ggld_job_plan *plan,
                           const ggld_extent *extent, ggld_error *err)
 {
     if (io->by_source)
@@ -317,7 +317,7 @@ static int64_t warm(ggld_io *io, ggld_lane *lane, const ggld_extent *extent)
 
 /* Of a source that is the app's, reading is all that can be done. */
 static ggld_status warm_by_source(ggld_io *io, uint32_t lane,
-                                  const ggld_plan *plan,
+                                  const ggld_job_plan *plan,
                                   const ggld_extent *extent, ggld_error *err)
 {
     ggld_part part;
@@ -335,7 +335,7 @@ static ggld_status warm_by_source(ggld_io *io, uint32_t lane,
     return status;
 }
 
-ggld_status ggld_io_warm(ggld_io *io, uint32_t lane, const ggld_plan *plan,
+ggld_status ggld_io_warm(ggld_io *io, uint32_t lane, const ggld_job_plan *plan,
                          const ggld_extent *extent, ggld_error *err)
 {
     if (io->by_source)

@@ -138,7 +138,7 @@ static ggld_status make_piece(ggld_piece *piece, const ggld_view *view,
     return status;
 }
 
-static ggld_status add_view(ggld_plan *plan, const ggld_file *file,
+static ggld_status add_view(ggld_job_plan *plan, const ggld_file *file,
                             const ggld_view *view, size_t number,
                             ggld_error *err)
 {
@@ -169,12 +169,13 @@ static int by_offset(const void *a, const void *b)
     return x->view < y->view ? -1 : x->view > y->view;
 }
 
-ggld_status ggld_plan_make(ggld_plan *plan, const ggld_file *file,
-                           const ggld_view *views, size_t n_views,
-                           bool file_order, uint32_t value_bytes,
-                           ggld_error *err)
+ggld_status ggld_job_plan_make(ggld_job_plan *plan, const ggld_file *file,
+                               const ggld_view *views, size_t n_views,
+                               bool file_order, uint32_t value_bytes,
+                               ggld_error *err)
 {
-    ggld_plan made = { .value_bytes = value_bytes, .max_payload = UINT64_MAX };
+    ggld_job_plan made = { .value_bytes = value_bytes,
+                           .max_payload = UINT64_MAX };
     size_t n = views != NULL ? n_views : (size_t)ggld_tensor_count(file);
     ggld_status status = GGLD_OK;
 
@@ -189,7 +190,7 @@ ggld_status ggld_plan_make(ggld_plan *plan, const ggld_file *file,
         status = add_view(&made, file, &view, i, err);
     }
     if (status != GGLD_OK) {
-        ggld_plan_free(&made);
+        ggld_job_plan_free(&made);
         return status;
     }
     if (file_order)
@@ -198,7 +199,7 @@ ggld_status ggld_plan_make(ggld_plan *plan, const ggld_file *file,
     return GGLD_OK;
 }
 
-void ggld_plan_free(ggld_plan *plan)
+void ggld_job_plan_free(ggld_job_plan *plan)
 {
     free(plan->pieces);
     plan->pieces = NULL;
@@ -207,7 +208,7 @@ void ggld_plan_free(ggld_plan *plan)
 
 /* ---- pieces to extents ---- */
 
-uint64_t ggld_piece_out(const ggld_plan *plan, const ggld_piece *piece,
+uint64_t ggld_piece_out(const ggld_job_plan *plan, const ggld_piece *piece,
                         uint64_t n_bytes)
 {
     if (plan->value_bytes == 0)
@@ -217,7 +218,7 @@ uint64_t ggld_piece_out(const ggld_plan *plan, const ggld_piece *piece,
 }
 
 /* As many of the next piece's blocks as the limits allow, in bytes. */
-static uint64_t blocks_that_fit(const ggld_plan *plan, uint64_t max_bytes,
+static uint64_t blocks_that_fit(const ggld_job_plan *plan, uint64_t max_bytes,
                                 uint64_t max_out)
 {
     const ggld_piece *piece = &plan->pieces[plan->next_piece];
@@ -230,7 +231,7 @@ static uint64_t blocks_that_fit(const ggld_plan *plan, uint64_t max_bytes,
 }
 
 /* Adds the next piece's blocks to the extent; false: it ends here. */
-static bool extent_grow(ggld_plan *plan, ggld_extent *extent,
+static bool extent_grow(ggld_job_plan *plan, ggld_extent *extent,
                         uint64_t max_bytes, uint64_t *out_left)
 {
     const ggld_piece *piece = &plan->pieces[plan->next_piece];
@@ -258,8 +259,8 @@ static bool extent_grow(ggld_plan *plan, ggld_extent *extent,
     return true;
 }
 
-bool ggld_plan_next(ggld_plan *plan, uint64_t max_bytes, uint64_t max_out,
-                    ggld_extent *out)
+bool ggld_job_plan_next(ggld_job_plan *plan, uint64_t max_bytes,
+                        uint64_t max_out, ggld_extent *out)
 {
     ggld_extent extent = { .piece = plan->next_piece, .skip = plan->next_skip };
     while (plan->next_piece < plan->n_pieces &&
@@ -271,7 +272,7 @@ bool ggld_plan_next(ggld_plan *plan, uint64_t max_bytes, uint64_t max_out,
     return true;
 }
 
-bool ggld_extent_part(const ggld_plan *plan, const ggld_extent *extent,
+bool ggld_extent_part(const ggld_job_plan *plan, const ggld_extent *extent,
                       size_t *i, ggld_part *out)
 {
     if (*i == extent->n_pieces)

@@ -47,7 +47,7 @@ typedef struct ggld_extent {
     uint64_t payload; /* gaps not included */
 } ggld_extent;
 
-typedef struct ggld_plan {
+typedef struct ggld_job_plan {
     ggld_piece *pieces;
     size_t n_pieces;
     uint64_t total_bytes;
@@ -57,30 +57,30 @@ typedef struct ggld_plan {
     size_t next_piece;
     uint64_t next_skip;
     uint64_t planned; /* payload so far */
-} ggld_plan;
+} ggld_job_plan;
 
 /* The n_views views, or all tensors where views is NULL, in the order given or
  * that of the file. value_bytes 0: stored bytes are wanted, of any type.
  * GGLD_E_INVALID: a view with no tensor, of another file, or past its tensor.
  * GGLD_E_TENSOR_TYPE, GGLD_E_UNSUPPORTED: values of it can't be had. On
  * success plan is to be freed. */
-ggld_status ggld_plan_make(ggld_plan *plan, const ggld_file *file,
-                           const ggld_view *views, size_t n_views,
-                           bool file_order, uint32_t value_bytes,
-                           ggld_error *err);
-void ggld_plan_free(ggld_plan *plan);
+ggld_status ggld_job_plan_make(ggld_job_plan *plan, const ggld_file *file,
+                               const ggld_view *views, size_t n_views,
+                               bool file_order, uint32_t value_bytes,
+                               ggld_error *err);
+void ggld_job_plan_free(ggld_job_plan *plan);
 
 /* The next extent of at most max_bytes of the file and max_out bytes of output
  * (both at least one block's); false at the end. */
-bool ggld_plan_next(ggld_plan *plan, uint64_t max_bytes, uint64_t max_out,
-                    ggld_extent *out);
+bool ggld_job_plan_next(ggld_job_plan *plan, uint64_t max_bytes,
+                        uint64_t max_out, ggld_extent *out);
 
 /* Goes through an extent's parts: *i starts at 0; false behind the last. */
-bool ggld_extent_part(const ggld_plan *plan, const ggld_extent *extent,
+bool ggld_extent_part(const ggld_job_plan *plan, const ggld_extent *extent,
                       size_t *i, ggld_part *out);
 
 /* Output bytes of n_bytes stored bytes (whole blocks) of the piece. */
-uint64_t ggld_piece_out(const ggld_plan *plan, const ggld_piece *piece,
+uint64_t ggld_piece_out(const ggld_job_plan *plan, const ggld_piece *piece,
                         uint64_t n_bytes);
 
 /* Where errors of the piece's data are. */

@@ -28,7 +28,7 @@ typedef struct prefetch_job {
     ggld_job_done done;
     void *user;
     uint64_t chunk_bytes;
-    ggld_plan plan;
+    ggld_job_plan plan;
     ggld_io io;
     ggld_extent extents[GGLD_JOB_MAX_SLOTS];
 } prefetch_job;
@@ -67,8 +67,8 @@ static ggld_status prefetch_begin(ggld_job *job, ggld_error *err)
         return ggld_fail(err, GGLD_E_INVALID, ggld_nowhere(),
                          "view 0: has no tensor; was it looked up by a name "
                          "that the file does not have?");
-    ggld_status status = ggld_plan_make(&self->plan, job->file, self->views,
-                                        self->n_views, false, 0, err);
+    ggld_status status = ggld_job_plan_make(&self->plan, job->file, self->views,
+                                            self->n_views, false, 0, err);
     if (status == GGLD_OK)
         status = settle_budget(self, err);
     if (status == GGLD_OK)
@@ -84,8 +84,8 @@ static ggld_status prefetch_begin(ggld_job *job, ggld_error *err)
 static bool prefetch_next(ggld_job *job, uint32_t slot)
 {
     prefetch_job *self = (prefetch_job *)job;
-    return ggld_plan_next(&self->plan, self->chunk_bytes, UINT64_MAX,
-                          &self->extents[slot]);
+    return ggld_job_plan_next(&self->plan, self->chunk_bytes, UINT64_MAX,
+                              &self->extents[slot]);
 }
 
 static ggld_status prefetch_run(ggld_job *job, uint32_t slot, ggld_error *err)
@@ -108,7 +108,7 @@ static void prefetch_end(ggld_job *job)
 {
     prefetch_job *self = (prefetch_job *)job;
     ggld_io_close(&self->io);
-    ggld_plan_free(&self->plan);
+    ggld_job_plan_free(&self->plan);
 }
 
 static void prefetch_done(ggld_job *job, const ggld_error *result)

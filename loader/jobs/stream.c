@@ -41,8 +41,8 @@ static ggld_status stream_begin(ggld_job *job, ggld_error *err)
 {
     ggld_stream *self = (ggld_stream *)job;
     ggld_status status =
-        ggld_plan_make(&self->plan, job->file, self->views, self->n_views, true,
-                       value_bytes_of(self->options.format), err);
+        ggld_job_plan_make(&self->plan, job->file, self->views, self->n_views,
+                           true, value_bytes_of(self->options.format), err);
     if (status == GGLD_OK)
         status = ggld_stream_settle(self, err);
     if (status == GGLD_OK)
@@ -57,8 +57,8 @@ static bool stream_next(ggld_job *job, uint32_t slot)
     uint64_t max_out = on_workers(self) ? UINT64_MAX : self->sizes.chunk_bytes;
     ggld_stream_slot *s = &self->slots[slot];
     ggld_extent extent;
-    if (!ggld_plan_next(&self->plan, self->sizes.extent_bytes, max_out,
-                        &extent))
+    if (!ggld_job_plan_next(&self->plan, self->sizes.extent_bytes, max_out,
+                            &extent))
         return false;
     s->behind = s->extent;
     s->has_behind = self->drops && s->extent.size != 0;
@@ -124,7 +124,7 @@ static void stream_end(ggld_job *job)
         ggld_buffer_free(&s->values);
     }
     ggld_io_close(&self->io);
-    ggld_plan_free(&self->plan);
+    ggld_job_plan_free(&self->plan);
 }
 
 static void stream_done(ggld_job *job, const ggld_error *result)

@@ -41,7 +41,7 @@ typedef struct ggld_stream {
     ggld_job_done done;
     void *user;
 
-    ggld_plan plan;
+    ggld_job_plan plan;
     ggld_io io;
     ggld_stream_sizes sizes;
     bool drops;  /* what is behind */

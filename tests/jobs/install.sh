@@ -47,6 +47,13 @@ needs_ours "$tmp/shared" || {
 }
 run shared "$tmp/shared"
 
+# An app of both archives has one name for one thing.
+twice=$(nm -g --defined-only "$libdir/libggld.a" "$libdir/libggld-uv.a" |
+    awk 'NF == 3 { print $3 }' | sort | uniq -d)
+[ -z "$twice" ] || {
+    echo "expected: no name in both archives; got: $twice"
+    exit 1
+}
 libs=$(pkg-config --static --libs ggld-uv |
     sed 's/-lggld-uv/-l:libggld-uv.a/; s/-lggld\b/-l:libggld.a/')
 # shellcheck disable=SC2046,SC2086 # words
