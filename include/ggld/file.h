@@ -178,6 +178,15 @@ typedef struct ggld_backing {
  * last close. Any thread. */
 GGLD_API void ggld_file_get_backing(const ggld_file *file, ggld_backing *out);
 
+/* Copies size bytes of the file from offset_bytes on, metadata and padding too:
+ * out of the map or the private copy where there is one, else as the source
+ * reads them. Asks no verifier: it is there for verifiers. GGLD_E_TRUNCATED:
+ * past the end, or the end has moved; GGLD_E_IO. dst is then undefined. Any
+ * thread. */
+GGLD_API GGLD_MUST_CHECK
+ggld_status ggld_file_read_bytes(const ggld_file *file, uint64_t offset_bytes,
+                                 void *dst, size_t size, ggld_error *err);
+
 /* ---- findings ---- */
 
 typedef enum ggld_severity {

@@ -145,6 +145,14 @@ ggld_status ggld_file_read(const ggld_file *file, uint64_t offset, void *dst,
     return GGLD_OK;
 }
 
+ggld_status ggld_file_read_bytes(const ggld_file *file, uint64_t offset_bytes,
+                                 void *dst, size_t size, ggld_error *err)
+{
+    return ggld_file_read(
+        file, offset_bytes, dst, size,
+        ggld_place_of(GGLD_IN_FILE, GGLD_NO_INDEX, offset_bytes), err);
+}
+
 ggld_status ggld_file_verify(const ggld_file *file, uint64_t offset,
                              uint64_t size, ggld_error *err)
 {
