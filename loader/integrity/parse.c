@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: MIT */
+/* Reading a manifest: the text is copied once, its format told from how it
+ * starts, and handed to that format's parser. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "../base/checked.h"
+#include "../base/error.h"
+#include "../base/quote.h"
+#include "digest.h"
+#include "formats.h"
+#include "names.h"
+
+#define MAX_TEXT_BYTES (1u << 30)
+
+static const struct {
+    const char *name;
+    ggld_manifest_parser *parse;
+    ggld_manifest_writer *write;
+} formats[] = {
+    [GGLD_MANIFEST_GGSUM] = { "ggsum", ggld_ggsum_parse, ggld_ggsum_write },
+    [GGLD_MANIFEST_LLAMA] = { "llama", ggld_llama_parse, ggld_llama_write },
+    [GGLD_MANIFEST_SHA256SUM] = { "sha256sum", ggld_sha256sum_parse,
+                                  ggld_sha256sum_write },
+    [GGLD_MANIFEST_DIGEST] = { "digest", ggld_bare_parse, ggld_bare_write },
+    [GGLD_MANIFEST_LFS] = { "lfs", ggld_lfs_parse, ggld_lfs_write },
+    [GGLD_MANIFEST_IN_TOTO] = { "in-toto", ggld_intoto_parse,
+                                ggld_intoto_write },
+};
+
+#define N_FORMATS (sizeof formats / sizeof formats[0])
+
+const char *ggld_manifest_format_name(uint32_t format)
+{
+    return format < N_FORMATS ? formats[format].name : NULL;
+}
+
+bool ggld_manifest_format_from_name(const char *name, uint32_t *out)
+{
+    for (uint32_t i = 1; i < N_FORMATS; i++) {
+        if (strcasecmp(name, formats[i].name) == 0) {
+            *out = i;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ---- telling formats apart ---- */
+
+static bool starts_with(ggld_word text, const char *start)
+{
+    size_t len = strlen(start);
+    return text.len >= len && memcmp(text.data, start, len) == 0;
+}
+
+static bool starts_with_sha256(ggld_word text)
+{
+    ggld_digest digest;
+    if (text.len > 0 && text.data[0] == '\\') {
+        text.data++;
+        text.len--;
+    }
+    ggld_word hex = ggld_word_next(&text);
+    return ggld_digest_parse(&digest, GGLD_ALGO_SHA256, hex.data, hex.len);
+}
+
+static uint32_t format_of(ggld_word text)
+{
+    ggld_word line = ggld_word_split(&text, '\n');
+    if (starts_with(line, "ggsum "))
+        return GGLD_MANIFEST_GGSUM;
+    if (starts_with(line, "version https://git-lfs"))
+        return GGLD_MANIFEST_LFS;
+    if (starts_with(line, "{"))
+        return GGLD_MANIFEST_IN_TOTO;
+    if (starts_with(line, "sha256:"))
+        return GGLD_MANIFEST_DIGEST;
+    if (starts_with_sha256(line))
+        return GGLD_MANIFEST_SHA256SUM;
+    uint32_t algo;
+    return ggld_word_algo(ggld_word_next(&line), &algo) ? GGLD_MANIFEST_LLAMA
+                                                        : GGLD_MANIFEST_ANY;
+}
+
+/* ---- parsing ---- */
+
+/* The name as it stands before messages: control bytes as \xNN, but without
+ * the quotes. */
+static ggld_quoted label_of(const char *name)
+{
+    ggld_quoted label = ggld_quote(name, strlen(name));
+    size_t len = strlen(label.text);
+    memmove(label.text, label.text + 1, len - 1);
+    label.text[len - 2] = '\0';
+    return label;
+}
+
+/* A NUL ends a line for some programs and not for others. */
+static ggld_status refuse_nul(ggld_lines *l, ggld_error *err)
+{
+    ggld_lines scan = *l;
+    ggld_word line;
+    if (memchr(l->text, '\0', l->size) == NULL)
+        return GGLD_OK;
+    while (ggld_lines_next(&scan, &line))
+        if (memchr(line.data, '\0', line.len) != NULL)
+            break;
+    return ggld_lines_fail(&scan, err, GGLD_E_STRING, "a NUL byte in a text");
+}
+
+/* A ggsum is known by what its last line closes, any other text by all of it.
+ * Taken first: parsers write in the text. */
+static ggld_status identify(ggld_manifest *m, const ggld_lines *l,
+                            ggld_error *err)
+{
+    size_t size = l->size;
+    if (m->format == GGLD_MANIFEST_GGSUM && size > 0) {
+        const char *newline = memrchr(l->text, '\n', size - 1);
+        size = newline == NULL ? 0 : (size_t)(newline + 1 - l->text);
+    }
+    return ggld_digest_of(&m->identity, GGLD_ALGO_SHA256, l->text, size, err);
+}
+
+static ggld_status parse_into(ggld_manifest *m, ggld_lines *l, uint32_t format,
+                              ggld_error *err)
+{
+    ggld_word text = { l->text, l->size };
+    m->format = format != GGLD_MANIFEST_ANY ? format : format_of(text);
+    if (l->size == 0)
+        return ggld_fail(err, GGLD_E_TRUNCATED, ggld_nowhere(),
+                         "%s: empty, no manifest", l->label);
+    if (m->format == GGLD_MANIFEST_ANY)
+        return ggld_fail(err, GGLD_E_MAGIC, ggld_nowhere(),
+                         "%s: no manifest of a known kind; it starts with %s",
+                         l->label, ggld_quote(l->text, l->size).text);
+    ggld_status status = refuse_nul(l, err);
+    if (status == GGLD_OK)
+        status = identify(m, l, err);
+    if (status == GGLD_OK)
+        status = formats[m->format].parse(m, l, err);
+    if (status == GGLD_OK)
+        status = ggld_manifest_seal(m, l->label, err);
+    return status;
+}
+
+ggld_status ggld_manifest_parse(ggld_manifest **out, const char *name,
+                                const void *text, size_t size, uint32_t format,
+                                ggld_error *err)
+{
+    ggld_quoted label = label_of(name);
+    if (format >= N_FORMATS)
+        return ggld_fail(err, GGLD_E_INVALID, ggld_nowhere(),
+                         "%s: %u is no format of manifests", label.text,
+                         format);
+    if (size > MAX_TEXT_BYTES)
+        return ggld_fail(err, GGLD_E_LIMIT, ggld_nowhere(),
+                         "%s: %zu bytes; a manifest has at most %u", label.text,
+                         size, MAX_TEXT_BYTES);
+    ggld_manifest *m = ggld_manifest_new();
+    char *copy = m == NULL ? NULL : ggld_manifest_block(m, size);
+    if (copy == NULL) {
+        ggld_manifest_free(m);
+        return ggld_fail(err, GGLD_E_NOMEM, ggld_nowhere(),
+                         "%s: no memory for %zu bytes", label.text, size);
+    }
+    if (size != 0)
+        memcpy(copy, text, size);
+    copy[size] = '\0';
+    ggld_lines lines = { label.text, copy, size, 0, 0, 0, false };
+    ggld_status status = parse_into(m, &lines, format, err);
+    if (status != GGLD_OK) {
+        ggld_manifest_free(m);
+        return status;
+    }
+    *out = m;
+    return GGLD_OK;
+}
+
+/* ---- from a file ---- */
+
+static ggld_status read_all(int fd, const char *path, char **text, size_t *size,
+                            ggld_error *err)
+{
+    ggld_place place = ggld_place_of(GGLD_IN_FILE, GGLD_NO_INDEX, 0);
+    struct stat st;
+    if (fstat(fd, &st) != 0)
+        return ggld_fail_errno(err, errno, place, "manifest %s",
+                               ggld_quote(path, strlen(path)).text);
+    if (!S_ISREG(st.st_mode) || st.st_size > MAX_TEXT_BYTES)
+        return ggld_fail(err, GGLD_E_MAGIC, place,
+                         "manifest %s: no file of text of up to %u bytes",
+                         ggld_quote(path, strlen(path)).text, MAX_TEXT_BYTES);
+    char *data = malloc((size_t)st.st_size + 1);
+    if (data == NULL)
+        return ggld_fail(err, GGLD_E_NOMEM, ggld_nowhere(),
+                         "manifest: no memory for its text");
+    size_t got = 0;
+    ssize_t n = 1;
+    while (got < (size_t)st.st_size && n != 0) {
+        n = read(fd, data + got, (size_t)st.st_size - got);
+        if (n < 0 && errno != EINTR) {
+            ggld_status status =
+                ggld_fail_errno(err, errno, place, "manifest %s",
+                                ggld_quote(path, strlen(path)).text);
+            free(data);
+            return status;
+        }
+        got += n > 0 ? (size_t)n : 0;
+    }
+    *text = data;
+    *size = got;
+    return GGLD_OK;
+}
+
+ggld_status ggld_manifest_read(ggld_manifest **out, const char *path,
+                               uint32_t format, ggld_error *err)
+{
+    char *text = NULL;
+    size_t size = 0;
+    /* Not waiting for a FIFO's other end. */
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
+        return ggld_fail_errno(
+            err, errno, ggld_place_of(GGLD_IN_FILE, GGLD_NO_INDEX, 0),
+            "manifest %s", ggld_quote(path, strlen(path)).text);
+    ggld_status status = read_all(fd, path, &text, &size, err);
+    close(fd);
+    if (status != GGLD_OK)
+        return status;
+    /* Inside its NUL: the base name is the end of the path. */
+    const char *base = ggld_path_base(ggld_string_of(path)).data;
+    status = ggld_manifest_parse(out, base, text, size, format, err);
+    free(text);
+    return status;
+}
+
+/* ---- writing ---- */
+
+ggld_status ggld_manifest_write(const ggld_manifest *m, uint32_t format,
+                                char **text, size_t *size, ggld_error *err)
+{
+    ggld_text t = { 0 };
+    if (format == GGLD_MANIFEST_ANY || format >= N_FORMATS)
+        return ggld_fail(err, GGLD_E_INVALID, ggld_nowhere(),
+                         "manifest: %u is no format to write", format);
+    ggld_status status = formats[format].write(m, &t, err);
+    if (status != GGLD_OK) {
+        ggld_text_free(&t);
+        return status;
+    }
+    return ggld_text_take(&t, text, size, err);
+}
+
+ggld_status ggld_whole_sha256(const ggld_manifest *m, uint32_t subject,
+                              const char *format, const ggld_entry **out,
+                              ggld_error *err)
+{
+    const ggld_entry *entry = ggld_manifest_find(
+        m, subject, GGLD_SCOPE_FILE, GGLD_ALGO_SHA256, ggld_string_of(""));
+    if (entry == NULL)
+        return ggld_fail(err, GGLD_E_INVALID, ggld_nowhere(),
+                         "manifest: %s needs the sha256 of the whole file, "
+                         "which was not asked for",
+                         format);
+    *out = entry;
+    return GGLD_OK;
+}
+
+ggld_status ggld_one_file(const ggld_manifest *m, const char *format,
+                          ggld_error *err)
+{
+    if (m->n_subjects == 1)
+        return GGLD_OK;
+    return ggld_fail(err, GGLD_E_INVALID, ggld_nowhere(),
+                     "manifest: %s speaks of one file, and there are %u",
+                     format, (unsigned)m->n_subjects);
+}
+
+ggld_status ggld_add_whole(ggld_manifest *m, uint64_t line, ggld_string path,
+                           const ggld_digest *digest, ggld_error *err)
+{
+    ggld_entry entry = { GGLD_SCOPE_FILE,    0,      GGLD_NO_SHAPE, line,
+                         ggld_string_of(""), *digest };
+    ggld_status status =
+        ggld_manifest_add_subject(m, path, &entry.subject, err);
+    return status == GGLD_OK ? ggld_manifest_add(m, &entry, err) : status;
+}

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT */
+/* What a manifest says of one file. Lines are about it where they name it by
+ * its full path, or, where none does, by its base name. */
+#include <string.h>
+
+#include "../base/error.h"
+#include "../base/quote.h"
+#include "manifest.h"
+#include "names.h"
+
+typedef enum match { NO_MATCH, BASE_MATCH, FULL_MATCH } match;
+
+static match match_path(ggld_string named, const char *path)
+{
+    ggld_string wanted;
+    if (path == NULL || named.len == 0)
+        return FULL_MATCH;
+    wanted = ggld_string_of(path);
+    if (ggld_string_equal(named, wanted))
+        return FULL_MATCH;
+    return ggld_string_equal(ggld_path_base(named), ggld_path_base(wanted))
+               ? BASE_MATCH
+               : NO_MATCH;
+}
+
+/* The part of a llama line's name that is the file's. Either may have colons:
+ * the first split whose left side is the file's path is taken, else the first
+ * that fits by base name. */
+static match split_name(ggld_string all, const char *path, uint64_t *path_len)
+{
+    match best = NO_MATCH;
+    for (uint64_t i = 0; i <= all.len && best != FULL_MATCH; i++) {
+        if (i < all.len && all.data[i] != ':')
+            continue;
+        ggld_string left = { all.data, i };
+        match m = i == 0 ? NO_MATCH : match_path(left, path);
+        if (m > best) {
+            best = m;
+            *path_len = i;
+        }
+    }
+    return best;
+}
+
+static match match_entry(const ggld_manifest *m, const ggld_entry *entry,
+                         const char *path, ggld_string *file)
+{
+    uint64_t len = 0;
+    if (entry->scope != GGLD_SCOPE_UNSPLIT) {
+        *file = m->subjects[entry->subject].path;
+        /* One that has just one subject is of that file, whatever it is
+         * called here. */
+        return m->format == GGLD_MANIFEST_GGSUM ? FULL_MATCH
+                                                : match_path(*file, path);
+    }
+    match found = split_name(entry->name, path, &len);
+    file->data = entry->name.data;
+    file->len = len;
+    return found;
+}
+
+static match best_match(const ggld_manifest *m, const char *path)
+{
+    match best = NO_MATCH;
+    ggld_string file;
+    for (uint64_t i = 0; i < m->n_entries && best != FULL_MATCH; i++) {
+        match found = match_entry(m, &m->entries[i], path, &file);
+        best = found > best ? found : best;
+    }
+    return best;
+}
+
+/* ---- copying ---- */
+
+typedef struct selection {
+    ggld_manifest *to;
+    char *room; /* for strings; as large as all of from's are */
+    ggld_string file;
+    bool has_file;
+} selection;
+
+static ggld_string keep(selection *s, ggld_string text)
+{
+    ggld_string kept = { s->room, text.len };
+    memcpy(s->room, text.data, (size_t)text.len);
+    s->room += text.len;
+    return kept;
+}
+
+static ggld_status keep_subject(selection *s, const ggld_manifest *from,
+                                const ggld_entry *entry, ggld_error *err)
+{
+    uint32_t subject;
+    ggld_status status =
+        ggld_manifest_add_subject(s->to, keep(s, s->file), &subject, err);
+    if (status != GGLD_OK)
+        return status;
+    ggld_string path = s->to->subjects[subject].path;
+    s->to->subjects[subject] = from->subjects[entry->subject];
+    s->to->subjects[subject].path = path;
+    return GGLD_OK;
+}
+
+static ggld_status keep_entry(selection *s, const ggld_manifest *from,
+                              const ggld_entry *entry, ggld_string file,
+                              ggld_error *err)
+{
+    ggld_entry copy = *entry;
+    ggld_status status = GGLD_OK;
+    if (entry->scope == GGLD_SCOPE_UNSPLIT) {
+        bool whole = file.len == entry->name.len;
+        copy.scope = whole ? GGLD_SCOPE_TENSORS : GGLD_SCOPE_TENSOR;
+        copy.name.data = entry->name.data + file.len + (whole ? 0 : 1);
+        copy.name.len = entry->name.len - file.len - (whole ? 0 : 1);
+    }
+    copy.subject = 0;
+    copy.name = keep(s, copy.name);
+    if (entry->shape != GGLD_NO_SHAPE)
+        status = ggld_manifest_add_shape(s->to, &from->shapes[entry->shape],
+                                         &copy.shape, err);
+    return status == GGLD_OK ? ggld_manifest_add(s->to, &copy, err) : status;
+}
+
+/* Lines that fit equally well must be about one file. */
+static ggld_status same_file(selection *s, ggld_string file, const char *path,
+                             ggld_error *err)
+{
+    if (!s->has_file) {
+        s->file = file;
+        s->has_file = true;
+        return GGLD_OK;
+    }
+    if (ggld_string_equal(s->file, file))
+        return GGLD_OK;
+    if (path == NULL)
+        return ggld_fail(err, GGLD_E_INVALID, ggld_nowhere(),
+                         "manifest: it speaks of %s and of %s; say which one "
+                         "is meant",
+                         ggld_quote(s->file.data, s->file.len).text,
+                         ggld_quote(file.data, file.len).text);
+    return ggld_fail(err, GGLD_E_INVALID, ggld_nowhere(),
+                     "manifest: both %s and %s could be this file",
+                     ggld_quote(s->file.data, s->file.len).text,
+                     ggld_quote(file.data, file.len).text);
+}
+
+static ggld_status select_entries(selection *s, const ggld_manifest *from,
+                                  const char *path, ggld_error *err)
+{
+    match wanted = best_match(from, path);
+    for (uint64_t i = 0; i < from->n_entries && wanted != NO_MATCH; i++) {
+        const ggld_entry *entry = &from->entries[i];
+        ggld_string file;
+        if (match_entry(from, entry, path, &file) != wanted)
+            continue;
+        bool first = !s->has_file;
+        ggld_status status = same_file(s, file, path, err);
+        if (status == GGLD_OK && first)
+            status = keep_subject(s, from, entry, err);
+        if (status == GGLD_OK)
+            status = keep_entry(s, from, entry, file, err);
+        if (status != GGLD_OK)
+            return status;
+    }
+    if (s->has_file)
+        return GGLD_OK;
+    return ggld_fail(err, GGLD_E_INVALID, ggld_nowhere(),
+                     "manifest: no digest of %s is in it (%u entries are "
+                     "about other files)",
+                     path == NULL ? "a file"
+                                  : ggld_quote(path, strlen(path)).text,
+                     (unsigned)from->n_entries);
+}
+
+static uint64_t strings_bytes(const ggld_manifest *m)
+{
+    uint64_t total = 0;
+    for (uint64_t i = 0; i < m->n_entries; i++)
+        total += m->entries[i].name.len;
+    for (uint64_t i = 0; i < m->n_subjects; i++)
+        total += m->subjects[i].path.len;
+    return total;
+}
+
+static ggld_status select_into(ggld_manifest *to, const ggld_manifest *from,
+                               const char *path, ggld_error *err)
+{
+    /* A llama line's name may become the file's too. */
+    selection s = {
+        to, ggld_manifest_block(to, 2 * strings_bytes(from)), { "", 0 }, false
+    };
+    if (s.room == NULL)
+        return ggld_fail(err, GGLD_E_NOMEM, ggld_nowhere(),
+                         "manifest: no memory for its names");
+    ggld_status status = select_entries(&s, from, path, err);
+    if (status != GGLD_OK)
+        return status;
+    to->format = from->format;
+    to->identity = from->identity;
+    if (from->tree.algo != 0)
+        status = ggld_tree_copy(&to->tree, &from->tree, err);
+    return status == GGLD_OK ? ggld_manifest_seal(to, "manifest", err) : status;
+}
+
+ggld_status ggld_manifest_select(ggld_manifest **out, const ggld_manifest *from,
+                                 const char *path, ggld_error *err)
+{
+    ggld_manifest *to = ggld_manifest_new();
+    if (to == NULL)
+        return ggld_fail(err, GGLD_E_NOMEM, ggld_nowhere(),
+                         "manifest: no memory for a copy");
+    ggld_status status = select_into(to, from, path, err);
+    if (status != GGLD_OK) {
+        ggld_manifest_free(to);
+        return status;
+    }
+    *out = to;
+    return GGLD_OK;
+}
