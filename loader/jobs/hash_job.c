@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT */
+/* Hash jobs on the core's machine: begin plans, each run hashes a few megabytes
+ * with the slot's worker, and one last run, when all workers are done, makes
+ * the manifest. */
+#include "hash_job.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <ggld/integrity.h>
+
+#include "start.h"
+
+/* So much that the way over the loop costs nothing beside it, and so little
+ * that cancelling takes milliseconds. */
+#define RUN_BYTES (8u << 20)
+
+/* Waiting for a disk wants some more threads than there are processors. */
+#define MIN_SLOTS 4u
+
+static ggld_status hash_begin(ggld_job *job, ggld_error *err)
+{
+    ggld_hash_job *self = (ggld_hash_job *)job;
+    ggld_status status = GGLD_OK;
+    if (self->kind->plan != NULL)
+        status = self->kind->plan(self, err);
+    if (status == GGLD_OK)
+        status = ggld_hash_work_new(&self->work, job->file, &self->request,
+                                    job->n_slots, self->keep_cache, err);
+    if (status == GGLD_OK)
+        job->total_bytes = ggld_hash_work_total_bytes(self->work);
+    return status;
+}
+
+static bool all_done(const ggld_hash_job *self)
+{
+    for (uint32_t i = 0; i < self->job.n_slots; i++)
+        if (ggld_hash_work_left(self->work, i))
+            return false;
+    return self->job.n_running == 0;
+}
+
+static bool hash_next(ggld_job *job, uint32_t slot)
+{
+    ggld_hash_job *self = (ggld_hash_job *)job;
+    if (self->finishing)
+        return false;
+    if (ggld_hash_work_left(self->work, slot))
+        return true;
+    self->finishing = all_done(self);
+    return self->finishing;
+}
+
+static ggld_status hash_run(ggld_job *job, uint32_t slot, ggld_error *err)
+{
+    ggld_hash_job *self = (ggld_hash_job *)job;
+    self->read_bytes[slot] = 0;
+    if (!self->finishing)
+        return ggld_hash_work_run(self->work, slot, RUN_BYTES, &job->stop,
+                                  &self->read_bytes[slot], err);
+    ggld_status status =
+        ggld_hash_work_manifest(self->work, self->name, &self->manifest, err);
+    if (status == GGLD_OK && self->kind->finish != NULL)
+        status = self->kind->finish(self, err);
+    return status;
+}
+
+static ggld_status hash_take(ggld_job *job, uint32_t slot, ggld_taken *out,
+                             ggld_error *err)
+{
+    const ggld_hash_job *self = (const ggld_hash_job *)job;
+    (void)err;
+    *out = GGLD_TAKEN_FREE;
+    ggld_job_advance(job, self->read_bytes[slot]);
+    return GGLD_OK;
+}
+
+static void hash_end(ggld_job *job)
+{
+    ggld_hash_job *self = (ggld_hash_job *)job;
+    ggld_hash_work_free(self->work);
+    self->work = NULL;
+}
+
+static void hash_done(ggld_job *job, const ggld_error *result)
+{
+    ggld_hash_job *self = (ggld_hash_job *)job;
+    self->kind->done(self, result);
+}
+
+static void hash_destroy(ggld_job *job)
+{
+    ggld_hash_job *self = (ggld_hash_job *)job;
+    if (self->kind->destroy != NULL)
+        self->kind->destroy(self);
+    ggld_manifest_free(self->manifest);
+    free(self->name);
+    free(self);
+}
+
+static const ggld_job_kind hash_kind = {
+    .begin = hash_begin,
+    .next = hash_next,
+    .run = hash_run,
+    .take = hash_take,
+    .end = hash_end,
+    .done = hash_done,
+    .destroy = hash_destroy,
+};
+
+ggld_status ggld_hash_job_launch(ggld_hash_job *self, struct uv_loop_s *loop,
+                                 ggld_file *file, ggld_job_progress progress,
+                                 ggld_error *err)
+{
+    uint32_t n = uv_available_parallelism();
+    n = n > MIN_SLOTS ? n : MIN_SLOTS;
+    self->job.kind = &hash_kind;
+    self->job.loop = loop;
+    self->job.n_slots = n < GGLD_JOB_MAX_SLOTS ? n : GGLD_JOB_MAX_SLOTS;
+    self->job.progress = progress;
+    self->job.user = self->user;
+    self->job.file = ggld_file_ref(file);
+    ggld_status status = ggld_job_launch(&self->job, err);
+    if (status != GGLD_OK)
+        ggld_close(file);
+    return status;
+}
+
+/* ---- ggld_hash_start ---- */
+
+typedef struct plain_hash {
+    ggld_hash_job base;
+    ggld_hash_done done;
+} plain_hash;
+
+static void plain_done(ggld_hash_job *self, const ggld_error *result)
+{
+    plain_hash *plain = (plain_hash *)self;
+    ggld_manifest *manifest = NULL;
+    if (result->code == GGLD_OK) {
+        manifest = self->manifest;
+        self->manifest = NULL;
+    }
+    plain->done(&self->job, manifest, result, self->user);
+}
+
+static const ggld_hash_kind plain_kind = { NULL, NULL, plain_done, NULL };
+
+static ggld_status check_options(const ggld_hash_options *o, ggld_error *err)
+{
+    if ((o->flags & ~GGLD_HASH_KEEP_CACHE) != 0)
+        return ggld_fail(err, GGLD_E_ABI, ggld_nowhere(),
+                         "hash job: flags %#x are not known", o->flags);
+    return ggld_check_options("hash", o->struct_size, sizeof *o,
+                              o->reserved, 4, err);
+}
+
+ggld_status ggld_hash_start(ggld_job **out, struct uv_loop_s *loop,
+                            ggld_file *file, const ggld_hash_options *options,
+                            ggld_hash_done done, void *user, ggld_error *err)
+{
+    ggld_hash_options standard = ggld_hash_options_init();
+    if (out == NULL || loop == NULL || file == NULL || done == NULL)
+        return ggld_fail(err, GGLD_E_INVALID, ggld_nowhere(),
+                         "hash job: out, loop, file and done are needed");
+    if (options == NULL)
+        options = &standard;
+    ggld_status status = check_options(options, err);
+    if (status != GGLD_OK)
+        return status;
+    plain_hash *self = calloc(1, sizeof *self);
+    char *name = strdup(options->name != NULL ? options->name : "");
+    if (self == NULL || name == NULL) {
+        free(self);
+        free(name);
+        return ggld_fail(err, GGLD_E_NOMEM, ggld_nowhere(),
+                         "hash job: no memory");
+    }
+    self->base.kind = &plain_kind;
+    self->base.name = name;
+    self->base.user = user;
+    self->base.keep_cache = (options->flags & GGLD_HASH_KEEP_CACHE) != 0;
+    self->base.request.algos = options->algos;
+    self->base.request.scopes = options->scopes;
+    self->base.request.chunk_algo = options->chunk_algo;
+    self->base.request.chunk_bytes = options->chunk_bytes;
+    self->done = done;
+    status =
+        ggld_hash_job_launch(&self->base, loop, file, options->progress, err);
+    if (status != GGLD_OK) {
+        free(name);
+        free(self);
+        return status;
+    }
+    *out = &self->base.job;
+    return GGLD_OK;
+}
