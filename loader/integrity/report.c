@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: MIT */
+/* Items of a report, its verdict, and the public getters. */
+#include "report.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../base/checked.h"
+#include "../base/error.h"
+
+const char *ggld_verdict_name(uint32_t verdict)
+{
+    static const char *const names[] = {
+        [GGLD_VERDICT_SAME] = "same",
+        [GGLD_VERDICT_DIFFERS] = "differs",
+        [GGLD_VERDICT_MISSING] = "missing",
+        [GGLD_VERDICT_EXTRA] = "extra",
+        [GGLD_VERDICT_RENAMED] = "renamed",
+        [GGLD_VERDICT_RETYPED] = "retyped",
+        [GGLD_VERDICT_RESHAPED] = "reshaped",
+        [GGLD_VERDICT_RESIZED] = "resized",
+        [GGLD_VERDICT_UNCOVERED] = "uncovered",
+    };
+    return verdict < sizeof names / sizeof names[0] ? names[verdict] : "?";
+}
+
+static bool is_bad(uint32_t verdict)
+{
+    return verdict != GGLD_VERDICT_SAME && verdict != GGLD_VERDICT_UNCOVERED;
+}
+
+/* ---- putting together ---- */
+
+static bool room_for_one(ggld_verify_report *r)
+{
+    if (r->n_items < r->capacity)
+        return true;
+    uint64_t capacity = r->capacity == 0 ? 64 : r->capacity * 2;
+    ggld_found *items =
+        reallocarray(r->items, (size_t)capacity, sizeof *r->items);
+    if (items == NULL)
+        return false;
+    r->items = items;
+    r->capacity = capacity;
+    return true;
+}
+
+static bool keep(ggld_string *name)
+{
+    char *copy = malloc((size_t)name->len + 1);
+    if (copy == NULL)
+        return false;
+    memcpy(copy, name->data, (size_t)name->len);
+    name->data = copy;
+    return true;
+}
+
+static void item_free(ggld_found *item)
+{
+    free((char *)(uintptr_t)item->name.data);
+    free((char *)(uintptr_t)item->new_name.data);
+    free(item->message);
+}
+
+static char *message_of(const char *format, va_list args)
+{
+    char text[GGLD_MESSAGE_MAX];
+    if (vsnprintf(text, sizeof text, format, args) >= (int)sizeof text)
+        memcpy(text + sizeof text - 4, "...", 4);
+    return strdup(text);
+}
+
+static void count(ggld_verify_report *r, const ggld_found *item)
+{
+    bool compared = item->expected.algo != 0 && item->actual.algo != 0;
+    r->n_compared += compared;
+    r->n_bad += is_bad(item->verdict);
+    if (item->verdict == GGLD_VERDICT_SAME)
+        r->n_by_scope[item->scope % 32]++;
+}
+
+void ggld_report_put(ggld_verify_report *r, const ggld_found *found,
+                     const char *format, ...)
+{
+    ggld_found item = *found;
+    if (!room_for_one(r) || !keep(&item.name)) {
+        r->failed = true;
+        return;
+    }
+    if (!keep(&item.new_name)) {
+        free((char *)(uintptr_t)item.name.data);
+        r->failed = true;
+        return;
+    }
+    item.message = NULL;
+    if (item.verdict != GGLD_VERDICT_SAME) {
+        va_list args;
+        va_start(args, format);
+        item.message = message_of(format, args);
+        va_end(args);
+        r->failed |= item.message == NULL;
+    }
+    count(r, &item);
+    r->items[r->n_items++] = item;
+}
+
+/* ---- the verdict ---- */
+
+static const char *first_bad(const ggld_verify_report *r)
+{
+    for (uint64_t i = 0; i < r->n_items; i++)
+        if (is_bad(r->items[i].verdict) && r->items[i].message != NULL)
+            return r->items[i].message;
+    return "";
+}
+
+static void summarize_good(ggld_verify_report *r)
+{
+    const uint64_t *n = r->n_by_scope;
+    int len = snprintf(r->summary, sizeof r->summary, "good:");
+    const struct {
+        uint32_t scope;
+        const char *text;
+    } parts[] = {
+        { GGLD_SCOPE_FILE, "the whole file" },
+        { GGLD_SCOPE_METADATA, "metadata" },
+        { GGLD_SCOPE_TENSORS, "the tensors together" },
+        { GGLD_SCOPE_CHUNKS, "the chunks of the data section" },
+    };
+    const char *comma = "";
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        if (n[parts[i].scope] == 0)
+            continue;
+        len += snprintf(r->summary + len, sizeof r->summary - (size_t)len,
+                        "%s %s", comma, parts[i].text);
+        comma = ",";
+    }
+    if (n[GGLD_SCOPE_TENSOR] != 0)
+        snprintf(r->summary + len, sizeof r->summary - (size_t)len,
+                 "%s %" PRIu64 " digests of tensors", comma,
+                 n[GGLD_SCOPE_TENSOR]);
+}
+
+ggld_status ggld_report_close(ggld_verify_report *r, ggld_error *err)
+{
+    if (r->failed)
+        return ggld_fail(err, GGLD_E_NOMEM, ggld_nowhere(),
+                         "verify: no memory for the report");
+    if (r->n_bad == 1)
+        snprintf(r->summary, sizeof r->summary, "%.240s", first_bad(r));
+    else if (r->n_bad != 0)
+        snprintf(r->summary, sizeof r->summary, "%.200s (and %" PRIu64 " more)",
+                 first_bad(r), r->n_bad - 1);
+    else if (r->n_compared == 0)
+        snprintf(r->summary, sizeof r->summary,
+                 "nothing was compared: the manifest has no digest of this "
+                 "file");
+    else
+        summarize_good(r);
+    return GGLD_OK;
+}
+
+/* ---- getters ---- */
+
+uint64_t ggld_verify_report_count(const ggld_verify_report *r)
+{
+    return r->n_items;
+}
+
+bool ggld_verify_report_at(const ggld_verify_report *r, uint64_t index,
+                           ggld_verify_item *out)
+{
+    if (index >= r->n_items)
+        return false;
+    const ggld_found *found = &r->items[index];
+    ggld_verify_item item = { 0 };
+    item.struct_size = out->struct_size;
+    item.verdict = found->verdict;
+    item.scope = found->scope;
+    item.name = found->name;
+    item.new_name = found->new_name;
+    item.expected = found->expected;
+    item.actual = found->actual;
+    item.bad_offset_bytes = found->bad_offset;
+    item.bad_bytes = found->bad_bytes;
+    if (found->message != NULL)
+        memcpy(item.message, found->message, strlen(found->message) + 1);
+    memcpy(out, &item, ggld_min_u64(out->struct_size, sizeof item));
+    return true;
+}
+
+bool ggld_verify_report_good(const ggld_verify_report *r)
+{
+    return r->n_bad == 0 && r->n_compared != 0;
+}
+
+const char *ggld_verify_report_summary(const ggld_verify_report *r)
+{
+    return r->summary;
+}
+
+void ggld_verify_report_free(ggld_verify_report *r)
+{
+    if (r == NULL)
+        return;
+    for (uint64_t i = 0; i < r->n_items; i++)
+        item_free(&r->items[i]);
+    free(r->items);
+    free(r);
+}

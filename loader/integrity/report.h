@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* The report of a verification, while it is put together. */
+#ifndef GGLD_INTEGRITY_REPORT_H
+#define GGLD_INTEGRITY_REPORT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <ggld/integrity.h>
+
+typedef struct ggld_found {
+    uint32_t verdict;
+    uint32_t scope;
+    ggld_string name;
+    ggld_string new_name;
+    ggld_digest expected;
+    ggld_digest actual;
+    uint64_t bad_offset;
+    uint64_t bad_bytes;
+    char *message; /* NULL: "" */
+} ggld_found;
+
+struct ggld_verify_report {
+    ggld_found *items;
+    uint64_t n_items;
+    uint64_t capacity;
+    uint64_t n_compared;
+    uint64_t n_bad;
+    uint64_t n_by_scope[32]; /* compared and the same, by the scope's value */
+    char summary[GGLD_MESSAGE_MAX];
+    bool failed; /* no memory for an item */
+};
+
+/* Names are copied; the message is made from format. */
+void ggld_report_put(ggld_verify_report *r, const ggld_found *item,
+                     const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* Writes the summary: nothing is put afterwards. GGLD_E_NOMEM. */
+GGLD_MUST_CHECK
+ggld_status ggld_report_close(ggld_verify_report *r, ggld_error *err);
+
+#endif /* GGLD_INTEGRITY_REPORT_H */

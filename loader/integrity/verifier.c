@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: MIT */
+/* The verifier of an open file. Many threads may ask at once: what has been
+ * found good is marked by one atomic byte each, so that two may check the same
+ * chunk, and none goes on before it, or another thread, has seen it good. */
+#include "verifier.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../base/checked.h"
+#include "../base/error.h"
+#include "../base/quote.h"
+#include "cells.h"
+#include "hash_work.h"
+#include "manifest.h"
+#include "verify.h"
+
+typedef struct verifier {
+    ggld_manifest *manifest; /* selected */
+    uint32_t mode;
+    uint32_t n_threads;
+    _Atomic bool all_good;
+    pthread_mutex_t lock; /* for checking everything, and making the cells */
+    ggld_cells *_Atomic cells;
+} verifier;
+
+static ggld_status bad_metadata(const ggld_entry *entry, const ggld_digest *is,
+                                ggld_error *err)
+{
+    char expected[GGLD_DIGEST_TEXT_MAX], actual[GGLD_DIGEST_TEXT_MAX];
+    ggld_digest_text(&entry->digest, expected);
+    ggld_digest_text(is, actual);
+    return ggld_fail(err, GGLD_E_CHECKSUM,
+                     ggld_place_of(GGLD_IN_HEADER, GGLD_NO_INDEX, 0),
+                     "metadata: expected %s %s, it is %s",
+                     ggld_algo_name(is->algo), expected, actual);
+}
+
+static ggld_status check_metadata(void *ctx, const void *data, size_t size,
+                                  ggld_error *err)
+{
+    const verifier *v = ctx;
+    const ggld_subject *subject = &v->manifest->subjects[0];
+    const ggld_entry *entry =
+        ggld_manifest_best(v->manifest, GGLD_SCOPE_METADATA);
+    ggld_digest is;
+    if (subject->has_metadata_size && subject->metadata_bytes != size)
+        return ggld_fail(err, GGLD_E_CHECKSUM,
+                         ggld_place_of(GGLD_IN_HEADER, GGLD_NO_INDEX, 0),
+                         "metadata: the manifest has %" PRIu64
+                         " bytes of it, the file %zu",
+                         subject->metadata_bytes, size);
+    if (entry == NULL)
+        return GGLD_OK;
+    ggld_status status =
+        ggld_digest_of(&is, entry->digest.algo, data, size, err);
+    if (status != GGLD_OK)
+        return status;
+    return ggld_digest_equal(&is, &entry->digest)
+               ? GGLD_OK
+               : bad_metadata(entry, &is, err);
+}
+
+/* ---- everything at once ---- */
+
+static ggld_status compare_now(verifier *v, const ggld_file *file,
+                               ggld_error *err)
+{
+    ggld_hash_request request;
+    ggld_manifest *actual = NULL;
+    ggld_verify_report *report = NULL;
+    ggld_status status = ggld_verify_request_of(v->manifest, &request, err);
+    if (status == GGLD_OK)
+        status = ggld_hash_now(file, &request, v->n_threads, "", &actual, err);
+    if (status == GGLD_OK)
+        status = ggld_verify_compare(&report, v->manifest, actual, file, err);
+    ggld_manifest_free(actual);
+    if (status == GGLD_OK && !ggld_verify_report_good(report))
+        status = ggld_fail(err, GGLD_E_CHECKSUM,
+                           ggld_place_of(GGLD_IN_FILE, GGLD_NO_INDEX, 0), "%s",
+                           ggld_verify_report_summary(report));
+    ggld_verify_report_free(report);
+    return status;
+}
+
+ggld_status ggld_verifier_check_all(void *ctx, const ggld_file *file,
+                                    ggld_error *err)
+{
+    verifier *v = ctx;
+    ggld_status status = GGLD_OK;
+    if (atomic_load_explicit(&v->all_good, memory_order_acquire))
+        return GGLD_OK;
+    pthread_mutex_lock(&v->lock);
+    /* Whoever waited here finds it done. */
+    if (!atomic_load_explicit(&v->all_good, memory_order_acquire)) {
+        status = compare_now(v, file, err);
+        if (status == GGLD_OK)
+            ggld_verifier_trust(v);
+    }
+    pthread_mutex_unlock(&v->lock);
+    return status;
+}
+
+void ggld_verifier_trust(void *ctx)
+{
+    verifier *v = ctx;
+    atomic_store_explicit(&v->all_good, true, memory_order_release);
+}
+
+static ggld_status check_full(void *ctx, const ggld_file *file, uint64_t offset,
+                              uint64_t size, ggld_error *err)
+{
+    (void)offset;
+    (void)size;
+    return ggld_verifier_check_all(ctx, file, err);
+}
+
+/* ---- on access ---- */
+
+/* The cells are made at the first read: where tensors lie is not known before
+ * the file is open. */
+static ggld_status cells_of(verifier *v, const ggld_file *file,
+                            ggld_cells **out, ggld_error *err)
+{
+    ggld_status status = GGLD_OK;
+    *out = atomic_load_explicit(&v->cells, memory_order_acquire);
+    if (*out != NULL)
+        return GGLD_OK;
+    pthread_mutex_lock(&v->lock);
+    *out = atomic_load_explicit(&v->cells, memory_order_acquire);
+    if (*out == NULL) {
+        status = ggld_cells_new(out, v->manifest, file, err);
+        if (status == GGLD_OK)
+            atomic_store_explicit(&v->cells, *out, memory_order_release);
+    }
+    pthread_mutex_unlock(&v->lock);
+    return status;
+}
+
+static ggld_status check_on_access(void *ctx, const ggld_file *file,
+                                   uint64_t offset, uint64_t size,
+                                   ggld_error *err)
+{
+    verifier *v = ctx;
+    ggld_cells *cells = NULL;
+    if (size == 0 || atomic_load_explicit(&v->all_good, memory_order_acquire))
+        return GGLD_OK;
+    ggld_status status = cells_of(v, file, &cells, err);
+    return status == GGLD_OK ? ggld_cells_check(cells, file, offset, size, err)
+                             : status;
+}
+
+/* ---- making ---- */
+
+static void verifier_release(void *ctx)
+{
+    verifier *v = ctx;
+    ggld_cells_free(atomic_load(&v->cells));
+    ggld_manifest_free(v->manifest);
+    pthread_mutex_destroy(&v->lock);
+    free(v);
+}
+
+static uint32_t threads_of(const ggld_verifier_options *options)
+{
+    long n = options->n_threads;
+    if (n == 0)
+        n = sysconf(_SC_NPROCESSORS_ONLN);
+    if (n < 1)
+        n = 1;
+    return n < GGLD_HASH_MAX_WORKERS ? (uint32_t)n : GGLD_HASH_MAX_WORKERS;
+}
+
+static bool reserved_are_zero(const uint64_t *reserved, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (reserved[i] != 0)
+            return false;
+    return true;
+}
+
+static ggld_status check_options(const ggld_verifier_options *options,
+                                 ggld_error *err)
+{
+    if (options->struct_size != sizeof *options ||
+        !reserved_are_zero(options->reserved, 4))
+        return ggld_fail(err, GGLD_E_ABI, ggld_nowhere(),
+                         "verifier: options of %zu bytes, %zu are known, and "
+                         "what is reserved must be 0",
+                         options->struct_size, sizeof *options);
+    if (options->mode > GGLD_VERIFY_FULL)
+        return ggld_fail(err, GGLD_E_INVALID, ggld_nowhere(),
+                         "verifier: there is no mode %" PRIu32, options->mode);
+    return GGLD_OK;
+}
+
+static ggld_status check_root(const ggld_manifest *m, const ggld_digest *root,
+                              ggld_error *err)
+{
+    char expected[GGLD_DIGEST_TEXT_MAX], actual[GGLD_DIGEST_TEXT_MAX];
+    if (root == NULL || ggld_digest_equal(root, &m->tree.root))
+        return GGLD_OK;
+    if (m->tree.algo == 0)
+        return ggld_fail(err, GGLD_E_INVALID, ggld_nowhere(),
+                         "verifier: a root is pinned, and the manifest has no "
+                         "chunks");
+    ggld_digest_text(root, expected);
+    ggld_digest_text(&m->tree.root, actual);
+    return ggld_fail(err, GGLD_E_CHECKSUM, ggld_nowhere(),
+                     "manifest: expected the pinned root %s, it has %s",
+                     expected, actual);
+}
+
+/* Does the manifest have what the mode is to check? */
+static ggld_status check_mode(const ggld_manifest *m, uint32_t mode,
+                              ggld_error *err)
+{
+    if (mode == GGLD_VERIFY_METADATA &&
+        ggld_manifest_best(m, GGLD_SCOPE_METADATA) == NULL)
+        return ggld_fail(err, GGLD_E_INVALID, ggld_nowhere(),
+                         "verifier: the manifest has no digest of the "
+                         "metadata");
+    if (mode == GGLD_VERIFY_ON_ACCESS && m->tree.algo == 0 &&
+        ggld_manifest_best(m, GGLD_SCOPE_TENSOR) == NULL)
+        return ggld_fail(err, GGLD_E_UNSUPPORTED, ggld_nowhere(),
+                         "verifier: the manifest has no digests of chunks or "
+                         "tensors; verify in full");
+    return GGLD_OK;
+}
+
+static ggld_status verifier_fill(verifier *v, const ggld_manifest *manifest,
+                                 const ggld_verifier_options *options,
+                                 ggld_error *err)
+{
+    ggld_status status =
+        ggld_manifest_select(&v->manifest, manifest, options->path, err);
+    if (status == GGLD_OK)
+        status = check_root(v->manifest, options->root, err);
+    if (status == GGLD_OK)
+        status = check_mode(v->manifest, options->mode, err);
+    return status;
+}
+
+ggld_status ggld_verifier_from_manifest(ggld_verifier *out,
+                                        const ggld_manifest *manifest,
+                                        const ggld_verifier_options *options,
+                                        ggld_error *err)
+{
+    ggld_verifier_options standard = ggld_verifier_options_init();
+    if (options == NULL)
+        options = &standard;
+    ggld_status status = check_options(options, err);
+    if (status != GGLD_OK)
+        return status;
+    verifier *v = calloc(1, sizeof *v);
+    if (v == NULL)
+        return ggld_fail(err, GGLD_E_NOMEM, ggld_nowhere(),
+                         "verifier: no memory");
+    pthread_mutex_init(&v->lock, NULL);
+    v->mode = options->mode;
+    v->n_threads = threads_of(options);
+    status = verifier_fill(v, manifest, options, err);
+    if (status != GGLD_OK) {
+        verifier_release(v);
+        return status;
+    }
+    ggld_verifier made = { sizeof made, check_metadata, NULL, verifier_release,
+                           v };
+    if (v->mode == GGLD_VERIFY_ON_ACCESS)
+        made.check_range = check_on_access;
+    if (v->mode == GGLD_VERIFY_FULL)
+        made.check_range = check_full;
+    *out = made;
+    return GGLD_OK;
+}

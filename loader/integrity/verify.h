@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* Comparing what a manifest says of a file with what is. */
+#ifndef GGLD_INTEGRITY_VERIFY_H
+#define GGLD_INTEGRITY_VERIFY_H
+
+#include "hash_plan.h"
+#include "manifest.h"
+
+/* What must be hashed to check everything that the manifest (one that
+ * ggld_manifest_select gave) says. GGLD_E_INVALID: it says nothing. */
+GGLD_MUST_CHECK
+ggld_status ggld_verify_request_of(const ggld_manifest *expected,
+                                   ggld_hash_request *out, ggld_error *err);
+
+/* actual is what that request gave for the file. The report borrows nothing. */
+GGLD_MUST_CHECK
+ggld_status ggld_verify_compare(ggld_verify_report **out,
+                                const ggld_manifest *expected,
+                                const ggld_manifest *actual,
+                                const ggld_file *file, ggld_error *err);
+
+#endif /* GGLD_INTEGRITY_VERIFY_H */
