@@ -1,0 +1,578 @@
+/* SPDX-License-Identifier: MIT */
+/* Manifests of other programs, read and written: llama-gguf-hash, sha256sum,
+ * a bare digest, Git LFS, OpenSSF model signing; and signatures, with openssl
+ * on the other side. */
+#include <criterion/criterion.h>
+
+#include <json-c/json.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "support.h"
+
+static char *path;
+static ggld_error err;
+
+static void make_path(void)
+{
+    path = model_path("formats.gguf");
+}
+
+static void remove_path(void)
+{
+    unlink(path);
+    free(path);
+}
+
+TestSuite(formats, .init = make_path, .fini = remove_path);
+
+static ggld_manifest *hash_as(const char *name, uint32_t algos, uint32_t scopes)
+{
+    ggld_manifest *m;
+    ggld_hash_options options = hash_options(algos, scopes, name);
+    cr_assert_eq(hash_path(path, &options, &m, &err), GGLD_OK, "%s",
+                 err.message);
+    return m;
+}
+
+static void expect_good(const ggld_manifest *m, const char *what)
+{
+    ggld_verify_report *report;
+    cr_assert_eq(verify_path(path, m, &report, &err), GGLD_OK, "%s: %s", what,
+                 err.message);
+    cr_expect(ggld_verify_report_good(report), "%s: expected good, got: %s",
+              what, ggld_verify_report_summary(report));
+    ggld_verify_report_free(report);
+}
+
+static void expect_refused(const char *text, ggld_status code, const char *says)
+{
+    ggld_manifest *m = NULL;
+    ggld_status status = parse_text(&m, text, strlen(text), 0, &err);
+    cr_expect_eq(status, code, "expected %s of '%.40s', got %s: %s",
+                 ggld_status_name(code), text, ggld_status_name(status),
+                 err.message);
+    cr_expect_not_null(strstr(err.message, says),
+                       "of '%.40s': expected '%s' in '%s'", text, says,
+                       err.message);
+    if (status == GGLD_OK)
+        ggld_manifest_free(m);
+}
+
+/* ---- llama-gguf-hash ---- */
+
+static const char llama_lines[] =
+    "xxh64     44bc2cf5ad770999  dir/m.gguf:t\n"
+    "xxh3      78af5f94892f3950  dir/m.gguf:t\n"
+    "sha1      a9993e364706816aba3e25717850c26c9cd0d89d  dir/m.gguf:t\n"
+    "sha256    ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+    "  dir/m.gguf:t\n"
+    "xxh64     d24ec4f1a98c6e5b  dir/m.gguf:blk.0 x\n"
+    "xxh3      e6c632b61e964e1f  dir/m.gguf:blk.0 x\n"
+    "sha1      86f7e437faa5a7fce15d1ddcb9eaeaea377667b8  dir/m.gguf:blk.0 x\n"
+    "sha256    ca978112ca1bbdcafac231b39a23dc4da786eff8147c4e72b9807785afee48bb"
+    "  dir/m.gguf:blk.0 x\n"
+    "xxh64     ef46db3751d8e999  dir/m.gguf:e:f\n"
+    "xxh3      2d06800538d394c2  dir/m.gguf:e:f\n"
+    "sha1      da39a3ee5e6b4b0d3255bfef95601890afd80709  dir/m.gguf:e:f\n"
+    "sha256    e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+    "  dir/m.gguf:e:f\n"
+    "xxh64     55518fd490600b13  dir/m.gguf\n"
+    "xxh3      7f19cb4037cc496f  dir/m.gguf\n"
+    "sha1      d15d5ef94a4ac46a41c1b7a0c25ae6b84804c9fe  dir/m.gguf\n"
+    "sha256    5c3f67b7fa84dfbe1118387cad14793929845a5bc7c0080c4d8309d37baa68d0"
+    "  dir/m.gguf\n"
+    "uuid      38467026-ae4c-55a5-9c0e-45691b706bb3  dir/m.gguf\n";
+
+Test(formats, llama_byte_for_byte)
+{
+    size_t size;
+    model_write_abc(path);
+    ggld_manifest *m = hash_as(
+        "dir/m.gguf", BIT_SHA256 | BIT_SHA1 | BIT_XXH3 | BIT_XXH64 | BIT_UUID,
+        GGLD_SCOPE_TENSOR | GGLD_SCOPE_TENSORS);
+    char *text = manifest_text(m, GGLD_MANIFEST_LLAMA, &size);
+    cr_expect_str_eq(text, llama_lines, "expected\n%sgot\n%s", llama_lines,
+                     text);
+    free(text);
+    ggld_manifest_free(m);
+    /* The uuid comes only when it is asked for. */
+    m = hash_as("m", BIT_XXH64, GGLD_SCOPE_TENSORS);
+    text = manifest_text(m, GGLD_MANIFEST_LLAMA, &size);
+    cr_expect_str_eq(text, "xxh64     55518fd490600b13  m\n", "got\n%s", text);
+    free(text);
+    ggld_manifest_free(m);
+}
+
+/* The lines with another path in the place of dir/m.gguf. */
+static char *llama_for(const char *other, const char *line_end)
+{
+    char *text = calloc(1, 8192);
+    size_t len = 0;
+    for (const char *p = llama_lines; *p != '\0';) {
+        if (strncmp(p, "dir/m.gguf", 10) == 0) {
+            len += (size_t)sprintf(text + len, "%s", other);
+            p += 10;
+        } else if (*p == '\n') {
+            len += (size_t)sprintf(text + len, "%s", line_end);
+            p++;
+        } else {
+            text[len++] = *p++;
+        }
+    }
+    return text;
+}
+
+/* By full path, by base name, with CR LF, with names that have spaces and
+ * colons, with a uuid. */
+Test(formats, llama_lines_are_verified)
+{
+    static const char *const ends[] = { "\n", "\r\n" };
+    char elsewhere[256];
+    model_write_abc(path);
+    snprintf(elsewhere, sizeof elsewhere, "some/where:else/%s",
+             strrchr(path, '/') + 1);
+    const char *const names[] = { path, strrchr(path, '/') + 1, elsewhere };
+    for (size_t i = 0; i < 6; i++) {
+        ggld_manifest *m;
+        char *text = llama_for(names[i / 2], ends[i % 2]);
+        cr_assert_eq(parse_text(&m, text, strlen(text), 0, &err), GGLD_OK, "%s",
+                     err.message);
+        expect_good(m, names[i / 2]);
+        ggld_manifest_free(m);
+        free(text);
+    }
+}
+
+Test(formats, llama_wrong_uuid_is_a_mismatch)
+{
+    ggld_manifest *m;
+    ggld_verify_report *report;
+    char text[512];
+    model_write_abc(path);
+    int len =
+        snprintf(text, sizeof text,
+                 "uuid      38467026-ae4c-55a5-9c0e-45691b706bb4  %s\n", path);
+    cr_assert_eq(parse_text(&m, text, (size_t)len, 0, &err), GGLD_OK);
+    cr_assert_eq(verify_path(path, m, &report, &err), GGLD_OK, "%s",
+                 err.message);
+    cr_expect_not(ggld_verify_report_good(report), "got: %s",
+                  ggld_verify_report_summary(report));
+    ggld_verify_report_free(report);
+    ggld_manifest_free(m);
+}
+
+Test(formats, llama_lines_that_are_refused)
+{
+    expect_refused("xxh64     44bc2cf5ad770999  m:t\nmd5  00  m:t\n",
+                   GGLD_E_STRING, "line 2: 'md5' is no digest's name");
+    expect_refused("xxh64     44bc2cf5ad77099  m:t\n", GGLD_E_STRING,
+                   "line 1: '44bc2cf5ad77099' is no xxh64 digest");
+    expect_refused("xxh64     44bc2cf5ad770999 m:t\n", GGLD_E_STRING,
+                   "line 1: two spaces");
+    expect_refused("xxh64     44bc2cf5ad770999\n", GGLD_E_STRING,
+                   "line 1: two spaces");
+    expect_refused("xxh64     44bc2cf5ad770999  m:t", GGLD_E_TRUNCATED,
+                   "line 1: cut");
+    expect_refused("xxh64     44bc2cf5ad770999  ../m:t\n", GGLD_E_STRING,
+                   "line 1: '../m:t' leaves its folder");
+    expect_refused("xxh64     44bc2cf5ad770999  m:t\n\n", GGLD_E_STRING,
+                   "line 2: ");
+    expect_refused("xxh64     44bc2cf5ad770999  m:t\n"
+                   "xxh64     44bc2cf5ad770998  m:t\n",
+                   GGLD_E_DUPLICATE, "line 2: xxh64 of name 'm:t' again");
+}
+
+Test(formats, llama_refuses_names_with_newlines)
+{
+    static const model_tensor tensors[] = {
+        { .name = "a\nb", .type = GGLD_TYPE_I8, .n_dims = 1, .dims = { 3 } },
+    };
+    char *text;
+    size_t size;
+    model_write(path, tensors, 1, 0);
+    ggld_manifest *m = hash_as("m", BIT_XXH64, GGLD_SCOPE_TENSOR);
+    cr_expect_eq(
+        ggld_manifest_write(m, GGLD_MANIFEST_LLAMA, &text, &size, &err),
+        GGLD_E_STRING);
+    cr_expect_not_null(strstr(err.message, "'a\\x0Ab'"), "got: %s",
+                       err.message);
+    ggld_manifest_free(m);
+}
+
+/* ---- sha256sum ---- */
+
+Test(formats, sha256sum_takes_ours_and_we_its)
+{
+    char *folder = output_of("mktemp -d | tr -d '\\n'");
+    free(path);
+    cr_assert_gt(asprintf(&path, "%s/a b\\c\nd.gguf", folder), 0);
+    model_write_abc(path);
+    char *theirs = output_of("cd '%s' && sha256sum *", folder);
+    ggld_manifest *m =
+        hash_as(strrchr(path, '/') + 1, BIT_SHA256, GGLD_SCOPE_FILE);
+    size_t size;
+    char *ours = manifest_text(m, GGLD_MANIFEST_SHA256SUM, &size);
+    cr_expect_str_eq(ours, theirs, "expected %s, got %s", theirs, ours);
+    ggld_manifest_free(m);
+
+    cr_assert_eq(parse_text(&m, theirs, strlen(theirs), 0, &err), GGLD_OK, "%s",
+                 err.message);
+    expect_good(m, "sha256sum's own");
+    ggld_manifest_free(m);
+    free(ours);
+    free(theirs);
+    remove_path();
+    rmdir(folder);
+    free(folder);
+    make_path();
+}
+
+#define HEX0 "0000000000000000000000000000000000000000000000000000000000000000"
+
+Test(formats, sha256sum_of_many_files_picks_ours)
+{
+    ggld_manifest *m;
+    ggld_verify_report *report;
+    char text[1024];
+    model_write_abc(path);
+    char *line = output_of("sha256sum -b '%s'", path);
+    int len = snprintf(text, sizeof text, HEX0 "  other.gguf\n%s", line);
+    cr_assert_eq(parse_text(&m, text, (size_t)len, 0, &err), GGLD_OK, "%s",
+                 err.message);
+    expect_good(m, "second line");
+    ggld_manifest_free(m);
+    /* Only of others. */
+    cr_assert_eq(parse_text(&m, HEX0 "  other.gguf\n", 77, 0, &err), GGLD_OK,
+                 "%s", err.message);
+    cr_expect_eq(verify_path(path, m, &report, &err), GGLD_E_INVALID);
+    cr_expect_not_null(strstr(err.message, "no digest of"), "got: %s",
+                       err.message);
+    ggld_manifest_free(m);
+    /* Of two that it could be. */
+    char *base = strrchr(path, '/') + 1;
+    len = snprintf(text, sizeof text, HEX0 "  x/%s\n" HEX0 "  y/%s\n", base,
+                   base);
+    cr_assert_eq(parse_text(&m, text, (size_t)len, 0, &err), GGLD_OK);
+    cr_expect_eq(verify_path(path, m, &report, &err), GGLD_E_INVALID);
+    cr_expect_not_null(strstr(err.message, "both"), "got: %s", err.message);
+    ggld_manifest_free(m);
+    free(line);
+}
+
+Test(formats, sha256sum_lines_that_are_refused)
+{
+    expect_refused(HEX0 "  m\n" HEX0 "  m\n", GGLD_E_DUPLICATE, "line 2: ");
+    expect_refused(HEX0 "  m\n0000  m\n", GGLD_E_STRING,
+                   "line 2: '0000' is no sha256 digest");
+    expect_refused(HEX0 "  a/../../m\n", GGLD_E_STRING, "leaves its folder");
+    expect_refused(HEX0 "\n", GGLD_E_STRING, "line 1: two spaces");
+    expect_refused("\\" HEX0 "  a\\x\n", GGLD_E_STRING, "backslash");
+    expect_refused(HEX0 "  m\n\n", GGLD_E_STRING, "line 2: ");
+}
+
+/* ---- a digest, Git LFS ---- */
+
+Test(formats, a_bare_digest_and_an_lfs_pointer)
+{
+    size_t size;
+    model_write_abc(path);
+    ggld_manifest *whole = hash_as("m.gguf", BIT_SHA256, GGLD_SCOPE_FILE);
+    for (uint32_t format = GGLD_MANIFEST_DIGEST; format <= GGLD_MANIFEST_LFS;
+         format++) {
+        ggld_manifest *m;
+        ggld_manifest_info info = { .struct_size = sizeof info };
+        char *text = manifest_text(whole, format, &size);
+        cr_assert_eq(parse_text(&m, text, size, 0, &err), GGLD_OK, "%s",
+                     err.message);
+        ggld_manifest_get_info(m, &info);
+        cr_expect_eq(info.format, format, "expected format %u, got %u", format,
+                     info.format);
+        expect_good(m, ggld_manifest_format_name(format));
+        ggld_manifest_free(m);
+        free(text);
+    }
+    char *expected = output_of(
+        "printf 'version https://git-lfs.github.com/spec/v1\\noid sha256:%%s\\n"
+        "size %%s\\n' $(sha256sum <'%s' | cut -c1-64) $(stat -c %%s '%s')",
+        path, path);
+    char *text = manifest_text(whole, GGLD_MANIFEST_LFS, &size);
+    cr_expect_str_eq(text, expected, "expected\n%sgot\n%s", expected, text);
+    free(expected);
+    free(text);
+    ggld_manifest_free(whole);
+}
+
+#define LFS "version https://git-lfs.github.com/spec/v1\n"
+
+Test(formats, pointers_that_are_refused)
+{
+    expect_refused("sha256:00\n", GGLD_E_STRING, "line 1: ");
+    expect_refused("sha256:" HEX0 "\nmore\n", GGLD_E_STRING,
+                   "line 2: 'more' behind");
+    expect_refused(LFS "oid sha256:" HEX0 "\n", GGLD_E_STRING,
+                   "'size BYTES' is wanted");
+    expect_refused(LFS "oid sha1:" HEX0 "\nsize 1\n", GGLD_E_STRING,
+                   "line 2: ");
+    expect_refused(LFS "size 1\noid sha256:" HEX0 "\n", GGLD_E_STRING,
+                   "line 2: ");
+    expect_refused(LFS "ext-0-x sha256:" HEX0 "\noid sha256:" HEX0 "\nsize 1\n",
+                   GGLD_E_UNSUPPORTED, "extension");
+    expect_refused("version https://git-lfs.github.com/spec/v2\n",
+                   GGLD_E_STRING, "line 1: ");
+}
+
+Test(formats, an_lfs_pointer_has_the_size_too)
+{
+    ggld_manifest *m;
+    ggld_verify_report *report;
+    ggld_verify_item item = { .struct_size = sizeof item };
+    static const char text[] = LFS "oid sha256:" HEX0 "\nsize 77\n";
+    model_write_abc(path);
+    cr_assert_eq(parse_text(&m, text, strlen(text), 0, &err), GGLD_OK);
+    cr_assert_eq(verify_path(path, m, &report, &err), GGLD_OK);
+    cr_assert(ggld_verify_report_at(report, 0, &item));
+    cr_expect_eq(item.verdict, GGLD_VERDICT_RESIZED);
+    cr_expect_not_null(strstr(item.message, "expected 77 bytes"), "got: %s",
+                       item.message);
+    ggld_verify_report_free(report);
+    ggld_manifest_free(m);
+}
+
+/* ---- unknown ---- */
+
+Test(formats, what_is_no_manifest)
+{
+    expect_refused("", GGLD_E_TRUNCATED, "empty");
+    expect_refused("hello\n", GGLD_E_MAGIC, "it starts with 'hello");
+    ggld_manifest *m;
+    cr_expect_eq(parse_text(&m, "sha256:\0x", 9, 0, &err), GGLD_E_STRING);
+    cr_expect_not_null(strstr(err.message, "line 1: a NUL"), "got: %s",
+                       err.message);
+    cr_expect_eq(ggld_manifest_read(&m, "/nowhere/x.ggsum", 0, &err),
+                 GGLD_E_IO);
+    cr_expect_eq(ggld_manifest_read(&m, "/tmp", 0, &err), GGLD_E_MAGIC, "%s",
+                 err.message);
+}
+
+/* ---- in-toto ---- */
+
+static struct json_object *get(struct json_object *object, const char *key)
+{
+    struct json_object *value = NULL;
+    cr_assert(json_object_object_get_ex(object, key, &value), "no %s", key);
+    return value;
+}
+
+static const char *text_at(struct json_object *object, const char *key)
+{
+    return json_object_get_string(get(object, key));
+}
+
+/* Two files, given the wrong way round. */
+static char *statement_of_two(size_t *size)
+{
+    model_write_abc(path);
+    ggld_manifest *m = hash_as("z/b \"2\".gguf", BIT_SHA256, GGLD_SCOPE_FILE);
+    model_flip(path, 200);
+    ggld_manifest *other = hash_as("z/a-1.gguf", BIT_SHA256, GGLD_SCOPE_FILE);
+    cr_assert_eq(ggld_manifest_append(m, other, &err), GGLD_OK, "%s",
+                 err.message);
+    char *text = manifest_text(m, GGLD_MANIFEST_IN_TOTO, size);
+    ggld_manifest_free(other);
+    ggld_manifest_free(m);
+    return text;
+}
+
+Test(formats, in_toto_statement)
+{
+    size_t size;
+    char *text = statement_of_two(&size);
+    struct json_object *root = json_tokener_parse(text);
+    cr_assert_not_null(root, "expected JSON, got\n%s", text);
+    cr_expect_str_eq(text_at(root, "_type"), "https://in-toto.io/Statement/v1");
+    cr_expect_str_eq(text_at(root, "predicateType"),
+                     "https://model_signing/signature/v1.0");
+    struct json_object *predicate = get(root, "predicate");
+    struct json_object *serialization = get(predicate, "serialization");
+    cr_expect_str_eq(text_at(serialization, "method"), "files");
+    cr_expect_str_eq(text_at(serialization, "hash_type"), "sha256");
+    struct json_object *resources = get(predicate, "resources");
+    cr_assert_eq(json_object_array_length(resources), 2);
+    struct json_object *a = json_object_array_get_idx(resources, 0);
+    struct json_object *b = json_object_array_get_idx(resources, 1);
+    cr_expect_str_eq(text_at(a, "name"), "a-1.gguf");
+    cr_expect_str_eq(text_at(b, "name"), "b \"2\".gguf");
+    cr_expect_str_eq(text_at(a, "algorithm"), "sha256");
+    char *sum = output_of("sha256sum <'%s' | cut -c1-64 | tr -d '\\n'", path);
+    cr_expect_str_eq(text_at(a, "digest"), sum, "expected %s", sum);
+    char *all = output_of(
+        "printf '%s%s' | perl -pe 'chomp; $_ = pack(\"H*\", $_)' | sha256sum | cut -c1-64 "
+        "| tr -d '\\n'",
+        text_at(a, "digest"), text_at(b, "digest"));
+    struct json_object *subject =
+        json_object_array_get_idx(get(root, "subject"), 0);
+    cr_expect_str_eq(text_at(get(subject, "digest"), "sha256"), all,
+                     "expected the subject %s", all);
+    json_object_put(root);
+    free(sum);
+    free(all);
+    free(text);
+}
+
+Test(formats, in_toto_statements_are_verified)
+{
+    size_t size;
+    ggld_manifest *m;
+    model_write_abc(path);
+    ggld_manifest *whole = hash_as(path, BIT_SHA256, GGLD_SCOPE_FILE);
+    char *text = manifest_text(whole, GGLD_MANIFEST_IN_TOTO, &size);
+    cr_assert_eq(parse_text(&m, text, size, 0, &err), GGLD_OK, "%s",
+                 err.message);
+    expect_good(m, "statement");
+    ggld_manifest_free(m);
+    free(text);
+    ggld_manifest_free(whole);
+}
+
+static void replace(char *text, const char *from, const char *to)
+{
+    char *at = strstr(text, from);
+    cr_assert_not_null(at, "no %s", from);
+    cr_assert_eq(strlen(from), strlen(to));
+    memcpy(at, to, strlen(to));
+}
+
+Test(formats, in_toto_statements_that_are_refused)
+{
+    static const struct {
+        const char *from, *to;
+        ggld_status code;
+        const char *says;
+    } changes[] = {
+        { "Statement/v1", "Statement/v0", GGLD_E_STRING, "no statement" },
+        { "signature/v1.0", "signature/v2.0", GGLD_E_STRING, "no statement" },
+        { "\"files\"", "\"shard\"", GGLD_E_UNSUPPORTED, "method" },
+        { "a-1.gguf\",", "../x.ggu\",", GGLD_E_STRING, "not inside" },
+        { "a-1.gguf\",", "/abs.ggu\",", GGLD_E_STRING, "not inside" },
+        { "\"resources\"", "\"resourcez\"", GGLD_E_STRING, "no resources" },
+        { "\"algorithm\": \"sha256\"", "\"algorithm\": \"sha512\"",
+          GGLD_E_STRING, "algorithm sha256" },
+        { "\"resources\": [", "\"resources\": {", GGLD_E_STRING,
+          "line 20: not JSON" },
+    };
+    size_t size;
+    for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++) {
+        char *text = statement_of_two(&size);
+        replace(text, changes[i].from, changes[i].to);
+        /* The subject's name is a file's too. */
+        if (strstr(changes[i].from, "a-1") != NULL)
+            replace(text, changes[i].from, changes[i].to);
+        expect_refused(text, changes[i].code, changes[i].says);
+        text[size / 2] = '\0';
+        expect_refused(text, GGLD_E_STRING, "not JSON");
+        free(text);
+    }
+    expect_refused("{\"payload\": \"e30=\", \"signatures\": []}",
+                   GGLD_E_UNSUPPORTED, "envelope");
+}
+
+Test(formats, in_toto_digests_that_were_changed_are_noticed)
+{
+    size_t size;
+    char *text = statement_of_two(&size);
+    char *digest = strstr(strstr(text, "resources"), "\"digest\": \"") + 11;
+    digest[0] = digest[0] == '0' ? '1' : '0';
+    expect_refused(text, GGLD_E_CHECKSUM, "subject");
+    free(text);
+}
+
+/* ---- signatures ---- */
+
+static char *key_folder(void)
+{
+    char *folder = output_of("mktemp -d | tr -d '\\n'");
+    free(output_of("cd '%s' && openssl genpkey -algorithm ed25519 -out k.pem "
+                   "&& openssl pkey -in k.pem -pubout -out p.pem && "
+                   "openssl genpkey -algorithm ed25519 -out k2.pem && "
+                   "openssl pkey -in k2.pem -pubout -out p2.pem && "
+                   "openssl genpkey -algorithm ed25519 -aes256 -pass pass:x "
+                   "-out locked.pem && "
+                   "openssl ecparam -name prime256v1 -genkey -noout -out "
+                   "ec.pem",
+                   folder));
+    return folder;
+}
+
+static char *key_text(const char *folder, const char *name)
+{
+    char key_path[256];
+    size_t size;
+    snprintf(key_path, sizeof key_path, "%s/%s", folder, name);
+    return model_read(key_path, &size);
+}
+
+Test(formats, signatures_go_both_ways_with_openssl)
+{
+    static const char text[] = "ggsum 1\n";
+    uint8_t signature[GGLD_SIGNATURE_BYTES];
+    char file[256];
+    size_t size;
+    char *folder = key_folder();
+    char *key = key_text(folder, "k.pem"), *public = key_text(folder, "p.pem");
+    char *other = key_text(folder, "p2.pem");
+    cr_assert_eq(ggld_sign(text, strlen(text), key, signature, &err), GGLD_OK,
+                 "%s", err.message);
+    cr_expect_eq(ggld_sign_check(text, strlen(text), public, signature, &err),
+                 GGLD_OK);
+    cr_expect_eq(ggld_sign_check(text, strlen(text), other, signature, &err),
+                 GGLD_E_CHECKSUM, "another key");
+    cr_expect_eq(
+        ggld_sign_check(text, strlen(text) - 1, public, signature, &err),
+        GGLD_E_CHECKSUM, "another text");
+
+    snprintf(file, sizeof file, "%s/text", folder);
+    model_save(file, text, strlen(text));
+    snprintf(file, sizeof file, "%s/sig", folder);
+    model_save(file, signature, sizeof signature);
+    free(output_of("cd '%s' && openssl pkeyutl -verify -rawin -pubin -inkey "
+                   "p.pem -in text -sigfile sig && openssl pkeyutl -sign "
+                   "-rawin -inkey k2.pem -in text -out sig2",
+                   folder));
+    char *theirs = key_text(folder, "sig2");
+    memcpy(signature, theirs, sizeof signature);
+    cr_expect_eq(ggld_sign_check(text, strlen(text), other, signature, &err),
+                 GGLD_OK, "openssl's own: %s", err.message);
+    signature[5] ^= 1;
+    cr_expect_eq(ggld_sign_check(text, strlen(text), other, signature, &err),
+                 GGLD_E_CHECKSUM, "a changed signature");
+    (void)size;
+    free(theirs);
+    free(other);
+    free(public);
+    free(key);
+    free(output_of("rm -r '%s'", folder));
+    free(folder);
+}
+
+Test(formats, keys_that_are_none_are_refused)
+{
+    static const char *const names[] = { "p.pem", "locked.pem", "ec.pem" };
+    uint8_t signature[GGLD_SIGNATURE_BYTES] = { 0 };
+    char *folder = key_folder();
+    for (size_t i = 0; i < 3; i++) {
+        char *key = key_text(folder, names[i]);
+        cr_expect_eq(ggld_sign("x", 1, key, signature, &err), GGLD_E_INVALID,
+                     "signing with %s", names[i]);
+        if (i != 0)
+            cr_expect_eq(ggld_sign_check("x", 1, key, signature, &err),
+                         GGLD_E_INVALID, "checking with %s", names[i]);
+        free(key);
+    }
+    cr_expect_eq(ggld_sign("x", 1, "", signature, &err), GGLD_E_INVALID);
+    free(output_of("rm -r '%s'", folder));
+    free(folder);
+}
