@@ -163,7 +163,8 @@ static int run_placements(const sets *all, const options *o, workbench *b)
         now.set = all->at[s];
         if (o->set != NULL && strcmp(o->set, now.set->name) != 0)
             continue;
-        for (now.offset = 0; now.offset < MISALIGNMENTS; now.offset++) {
+        for (now.offset = 0; now.offset < MISALIGNMENTS;
+             now.offset += (unsigned)o->step) {
             now.at_end = false;
             if (run_once(b) != 0)
                 return 1;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* kcheck [--seed N] [--type NAME] [--set NAME] [--bench [--json]]
+/* kcheck [--seed N] [--type NAME] [--set NAME] [--step N]
+ * kcheck --bench [--json] [--type NAME] [--set NAME]
  *
  * Every kernel of every instruction set that is here against the scalar one:
  * types x counts of blocks x misalignments x guard pages on both sides x
@@ -32,7 +33,7 @@ uint64_t kernel_run(const ggld_kern_set *set, uint32_t type, kernel which,
     return GGLD_NO_ELEM;
 }
 
-static bool parse_seed(const char *text, uint64_t *out)
+static bool parse_number(const char *text, uint64_t *out)
 {
     char *end;
     errno = 0;
@@ -54,8 +55,13 @@ static bool parse_options(int argc, char **argv, options *o)
             o->type = argv[++i];
         else if (strcmp(argv[i], "--set") == 0)
             o->set = argv[++i];
-        else if (strcmp(argv[i], "--seed") != 0 ||
-                 !parse_seed(argv[++i], &o->seed))
+        else if (strcmp(argv[i], "--seed") == 0 &&
+                 parse_number(value, &o->seed))
+            i++;
+        else if (strcmp(argv[i], "--step") == 0 &&
+                 parse_number(value, &o->step))
+            i++;
+        else
             return false;
     }
     return true;
@@ -63,10 +69,10 @@ static bool parse_options(int argc, char **argv, options *o)
 
 int main(int argc, char **argv)
 {
-    options o = { .seed = 1 };
-    if (!parse_options(argc, argv, &o)) {
+    options o = { .seed = 1, .step = 1 };
+    if (!parse_options(argc, argv, &o) || o.step == 0) {
         fprintf(stderr, "usage: kcheck [--seed N] [--type NAME] [--set NAME] "
-                        "[--bench [--json]]\n");
+                        "[--step N] [--bench [--json]]\n");
         return 2;
     }
     sets all = sets_here();

@@ -10,6 +10,7 @@
 
 typedef struct options {
     uint64_t seed;
+    uint64_t step;    /* every how many-th misalignment; 1: all */
     const char *type; /* NULL: all */
     const char *set;
     bool bench;
