@@ -3,6 +3,7 @@
 #include "command.h"
 #include "js.h"
 #include "model.h"
+#include "nearest.h"
 #include "report.h"
 #include "value.h"
 
@@ -10,6 +11,15 @@ enum { OPT_JSON };
 
 static int report_no_key(const model *m, const char *key)
 {
+    nearest near = nearest_begin(key);
+
+    for (uint64_t i = 0; i < ggld_kv_count(m->file); i++) {
+        ggld_string other = ggld_kv_key(ggld_kv_at(m->file, i));
+        nearest_offer(&near, other.data, other.len);
+    }
+    if (near.word[0] != '\0')
+        return report(m->path, "no key '%s' (did you mean '%s'?)", key,
+                      near.word);
     return report(m->path, "no key '%s'; 'ggld kv FILE' lists all", key);
 }
 

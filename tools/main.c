@@ -9,6 +9,7 @@
 #include <ggld/version.h>
 
 #include "command.h"
+#include "nearest.h"
 #include "opts.h"
 #include "report.h"
 
@@ -27,12 +28,6 @@ static const command_row *command_find(const char *name)
         if (strcmp(commands[i]->name, name) == 0)
             return commands[i];
     return NULL;
-}
-
-static const char *command_name(const void *ctx, int i)
-{
-    (void)ctx;
-    return (size_t)i < N_COMMANDS ? commands[i]->name : NULL;
 }
 
 static void usage(output *o)
@@ -69,11 +64,13 @@ static int no_command(void)
 
 static int unknown_command(args *a, const char *word)
 {
-    const char *near = opts_nearest(word, command_name, NULL);
+    nearest near = nearest_begin(word);
 
-    if (near != NULL)
+    for (size_t i = 0; i < N_COMMANDS; i++)
+        nearest_offer(&near, commands[i]->name, strlen(commands[i]->name));
+    if (near.word[0] != '\0')
         return report_usage(a, "unknown command '%s' (did you mean '%s'?)",
-                            word, near);
+                            word, near.word);
     return report_usage(a, "unknown command '%s'", word);
 }
 

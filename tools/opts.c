@@ -6,77 +6,22 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "nearest.h"
 #include "report.h"
 
-#define WORD_MAX 32
-
-static size_t least_of(size_t a, size_t b, size_t c)
-{
-    size_t ab = a < b ? a : b;
-    return ab < c ? ab : c;
-}
-
-/* Edits (insert, delete, replace) from a to b; both shorter than WORD_MAX. */
-static size_t edit_distance(const char *a, const char *b)
-{
-    size_t row[WORD_MAX + 1];
-    size_t n = strlen(b);
-
-    for (size_t j = 0; j <= n; j++)
-        row[j] = j;
-    for (size_t i = 1; a[i - 1] != '\0'; i++) {
-        size_t diagonal = row[0];
-        row[0] = i;
-        for (size_t j = 1; j <= n; j++) {
-            size_t replaced = diagonal + (a[i - 1] != b[j - 1]);
-            diagonal = row[j];
-            row[j] = least_of(row[j] + 1, row[j - 1] + 1, replaced);
-        }
-    }
-    return row[n];
-}
-
-const char *opts_nearest(const char *typed,
-                         const char *(*next)(const void *ctx, int i),
-                         const void *ctx)
-{
-    const char *best = NULL, *word;
-    size_t best_distance = 3;
-    size_t len = strlen(typed);
-
-    if (len >= WORD_MAX)
-        return NULL;
-    for (int i = 0; (word = next(ctx, i)) != NULL; i++) {
-        size_t distance = edit_distance(typed, word);
-        bool begins = len >= 2 && strncmp(word, typed, len) == 0;
-        if (begins)
-            distance = 1;
-        if (distance < best_distance && distance < strlen(word)) {
-            best = word;
-            best_distance = distance;
-        }
-    }
-    return best;
-}
-
-static const char *option_name(const void *options, int i)
-{
-    return ((const option_row *)options)[i].name;
-}
-
+/* word begins with "--" and a name of name_len bytes. */
 static int report_unknown(const args *a, const char *word, size_t name_len)
 {
-    char name[WORD_MAX];
-    const char *near = NULL;
+    char name[NEAREST_MAX];
 
-    if (name_len < sizeof name) {
-        snprintf(name, sizeof name, "%.*s", (int)name_len, word + 2);
-        near = opts_nearest(name, option_name, a->command->options);
-    }
-    if (near != NULL)
-        return report_usage(a, "unknown option '%.*s' (did you mean '--%s'?)",
-                            (int)name_len + 2, word, near);
-    return report_usage(a, "unknown option '%.*s'", (int)name_len + 2, word);
+    snprintf(name, sizeof name, "%.*s", (int)name_len, word + 2);
+    nearest near = nearest_begin(name);
+    for (const option_row *row = a->command->options; row->name != NULL; row++)
+        nearest_offer(&near, row->name, strlen(row->name));
+    if (near.word[0] != '\0')
+        return report_usage(a, "unknown option '--%s' (did you mean '--%s'?)",
+                            name, near.word);
+    return report_usage(a, "unknown option '--%s'", name);
 }
 
 /* One word that starts with "--" and more. */

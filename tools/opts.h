@@ -14,12 +14,6 @@
 int opts_parse(args *a, char *const *words, int n_words, bool *help);
 void opts_help(output *o, const command_row *command);
 
-/* The word of n that is nearest to what was typed, or NULL where none is near
- * enough to be meant. next(ctx, i) gives word i, NULL past the last. */
-const char *opts_nearest(const char *typed,
-                         const char *(*next)(const void *ctx, int i),
-                         const void *ctx);
-
 /* Strictly a decimal number within [least, most], nothing before or behind;
  * false otherwise. */
 bool opts_number(const char *text, uint64_t least, uint64_t most,

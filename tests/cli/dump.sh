@@ -56,6 +56,9 @@ expect "no rows" 2 "" "rows '3' are not of the form A:B" \
     dump "$sample" $name --rows 3
 expect "no such tensor" 1 "" "no tensor 'nope'" dump "$sample" nope
 
+expect "nearly a tensor" 1 "" "(did you mean 'blk.0.attn_k.weight'?)" \
+    dump "$sample" blk.0.attn_k
+
 # ---- other types ----
 for type in f16 bf16 q8_0 q4_0; do
     run quantize "$sample" "$work/$type.gguf" --type $type
