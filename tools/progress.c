@@ -30,36 +30,36 @@ void progress_begin(progress *p, const char *label, uint64_t total_bytes)
     p->visible = false;
 }
 
-static int bar_width(void)
+/* Columns of the bar where the text beside it takes that many. */
+static int bar_width(size_t beside)
 {
     struct winsize size = { 0 };
 
     if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
         size.ws_col = 80;
-    /* What stands beside the bar takes up to 52 columns. */
-    int width = (int)size.ws_col - 52;
+    /* The last column stays free: some terminals wrap when it is written. */
+    int width = (int)size.ws_col - 1 - (int)beside;
     return width < 0 ? 0 : width > BAR_MAX ? BAR_MAX : width;
 }
 
 static void progress_draw(const progress *p, double now)
 {
-    char line[256], bar[BAR_MAX + 1];
+    char line[256], bar[BAR_MAX + 1], right[128];
     double part = p->total_bytes == 0
                       ? 1
                       : (double)p->done_bytes / (double)p->total_bytes;
     double seconds = now - p->started;
     double left = part > 0 ? seconds / part - seconds : 0;
-    int width = bar_width();
-    int full = (int)(part * width);
+    uint64_t rate = (uint64_t)((double)p->done_bytes / seconds);
 
+    int n = snprintf(right, sizeof right, "%3d%% of %s, %s/s, %d:%02d left",
+                     (int)(part * 100), text_size(p->total_bytes).text,
+                     text_size(rate).text, (int)left / 60, (int)left % 60);
+    int width = bar_width(strlen(p->label) + (size_t)n + 4);
     memset(bar, '.', sizeof bar);
-    memset(bar, '#', (size_t)full);
+    memset(bar, '#', (size_t)(part * width));
     bar[width] = '\0';
-    int n = snprintf(
-        line, sizeof line, "\r%s [%s] %3d%% of %s, %s/s, %d:%02d left\033[K",
-        p->label, bar, (int)(part * 100), text_size(p->total_bytes).text,
-        text_size((uint64_t)((double)p->done_bytes / seconds)).text,
-        (int)left / 60, (int)left % 60);
+    n = snprintf(line, sizeof line, "\r%s [%s] %s\033[K", p->label, bar, right);
     if (write(STDERR_FILENO, line, (size_t)n) < 0)
         return; /* a bar that can't be drawn is no error */
 }
