@@ -45,6 +45,22 @@ json "merges too, and are two words each" \
     '.value|[length == (unique|length), all(test("^[^ ]+ [^ ]+$"))]' \
     '[true,true]'
 
+# ---- a bar on a terminal, after a second; and Ctrl-C ----
+if command -v script >/dev/null; then
+    script -qec "stty cols 70; timeout -s INT 2.5 '$ggld' sample --size 2G \
+        --type q5_1 '$work/long.gguf'" /dev/null >"$work/tty" </dev/null
+    has "a bar" "$work/tty" "sample [#"
+    is "a bar: no line is wider than the terminal" 1 $(($(
+        tr '\r' '\n' <"$work/tty" | sed 's/\x1b\[K//' | grep '^sample' |
+            awk '{ if (length > n) n = length } END { print n }'
+    ) < 70))
+    has "stopped" "$work/tty" "stopped by a signal; nothing was written"
+    is "stopped: nothing is left" "" "$(find "$work" -name '*long.gguf*')"
+else
+    skip "on a terminal" "no script(1) here"
+fi
+expect "no bar elsewhere" 0 - "" sample --size 30M "$work/b.gguf"
+
 # ---- the size of a real one ----
 expect "like llama3-8b" 0 "Q4_0, 291 tensors, 4.3 GiB of data (a hole)" "" \
     sample --like llama3-8b --sparse "$work/l.gguf"

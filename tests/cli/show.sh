@@ -23,6 +23,9 @@ done
 expect "kv" 0 'llama.block_count (u32) = 2' "" kv "$sample"
 expect "kv KEY, a number" 0 "10000" "" kv "$sample" llama.rope.freq_base
 expect "kv KEY, none" 1 "" "no key 'nope'" kv "$sample" nope
+expect "kv KEY, nearly one" 1 "" \
+    "no key 'general.nam' (did you mean 'general.name'?)" \
+    kv "$sample" general.nam
 run kv "$sample" tokenizer.chat_template
 is "kv KEY, a text of lines" "{{ message['content'] }}<|eot_id|>{% endfor %}" \
     "$(sed -n 3p "$work/out")"
@@ -102,6 +105,24 @@ run tensors "$hostile"
 has "hostile: tensor" "$work/out" 't\x1B[2J\u{2066}'
 run kv "$hostile" utf8
 is "one string as it is" 'naïve "\' "$(cat "$work/out")"
+
+# On a terminal a text keeps its lines, and nothing else that acts on it.
+{
+    header 0 1
+    kv_text lines 'one\ntw\x1bo'
+} >"$work/lines.gguf"
+if command -v script >/dev/null; then
+    script -qec "'$ggld' kv '$work/lines.gguf' lines" /dev/null >"$work/tty" \
+        </dev/null
+    is "a text on a terminal" 'one|tw\x1Bo|' \
+        "$(tr -d '\r' <"$work/tty" | tr '\n' '|')"
+    script -qec "'$ggld' dump -f raw '$sample' output_norm.weight" /dev/null \
+        >"$work/tty" </dev/null
+    is "no binary data to a terminal" 2 $?
+    has "no binary data to a terminal" "$work/tty" "is not for a terminal"
+else
+    skip "on a terminal" "no script(1) here"
+fi
 
 # ---- files that are not whole ----
 part=$work/part.gguf
