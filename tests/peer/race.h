@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Times several ways to do a thing side by side: they take turns, so that what
- * else the machine does hits all of them alike, and the median counts. */
+ * else the machine does hits all of them alike, and the median counts. What is
+ * timed is one thread that waits for nothing: its processor time, which is the
+ * clock's on a quiet machine and still means something on a busy one. */
 #ifndef GGLD_PEER_RACE_H
 #define GGLD_PEER_RACE_H
 
