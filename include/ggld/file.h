@@ -209,6 +209,11 @@ typedef void (*ggld_finding)(ggld_severity severity, const ggld_error *finding,
 GGLD_API GGLD_MUST_CHECK
 ggld_status ggld_check_fd(int fd, const ggld_open_options *options,
                           ggld_finding finding, void *user, ggld_error *err);
+/* The same of the file of that name; the name, too, may tell what became of a
+ * broken one. GGLD_E_IO where it can't be opened. */
+GGLD_API GGLD_MUST_CHECK
+ggld_status ggld_check_path(const char *path, const ggld_open_options *options,
+                            ggld_finding finding, void *user, ggld_error *err);
 
 /* ---- key-values ---- */
 

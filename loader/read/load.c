@@ -105,9 +105,12 @@ static bool judge(ggld_file *file, ggld_report *report, const ggld_parse *parse,
         (!ggld_rules_header(&rules) || !ggld_rules_kvs(&rules) ||
          !ggld_rules_tensors(&rules)))
         return false;
-    if (!whole)
-        return ggld_report_error(report, &parse->error) && false;
-    return ggld_rules_placement(&rules);
+    if (!whole && !ggld_report_error(report, &parse->error))
+        return false;
+    if (whole && !ggld_rules_placement(&rules))
+        return false;
+    return (report->finding == NULL || ggld_content_zeros(&rules, whole)) &&
+           whole;
 }
 
 static bool verify_metadata(ggld_file *file, ggld_report *report)

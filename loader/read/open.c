@@ -8,9 +8,9 @@
 
 #include "../base/alloc.h"
 #include "../base/quote.h"
+#include "hints.h"
 #include "load.h"
 #include "options.h"
-#include "sniff.h"
 #include "source.h"
 
 static const ggld_range whole_file = { 0, 0, true };
@@ -43,7 +43,11 @@ static ggld_status source_of_fd(ggld_load *load, int fd, ggld_range range,
     bool map = (options->flags & (GGLD_OPEN_COPY | GGLD_OPEN_PREAD)) == 0;
 
     load->source_heap_bytes = GGLD_FD_SOURCE_BYTES;
-    return ggld_source_of_fd(&load->source, &allocator, fd, range, map, err);
+    ggld_status status =
+        ggld_source_of_fd(&load->source, &allocator, fd, range, map, err);
+    if (status == GGLD_OK && range.whole && load->hint[0] == '\0')
+        load->hint = ggld_hint_part_size(load->source.size_bytes);
+    return status;
 }
 
 static ggld_status open_fd_range(ggld_file **out, int fd, ggld_range range,
@@ -64,8 +68,7 @@ static ggld_status open_fd_range(ggld_file **out, int fd, ggld_range range,
     return status;
 }
 
-ggld_status ggld_open_path(ggld_file **out, const char *path,
-                           const ggld_open_options *options, ggld_error *err)
+static ggld_status fd_of_path(int *out, const char *path, ggld_error *err)
 {
     int fd;
     /* O_NONBLOCK: opening a FIFO does not wait for someone to write to it. */
@@ -76,8 +79,19 @@ ggld_status ggld_open_path(ggld_file **out, const char *path,
         return ggld_fail_errno(
             err, errno, ggld_place_of(GGLD_IN_FILE, GGLD_NO_INDEX, 0),
             "file: opening %s", ggld_quote(path, strlen(path)).text);
-    ggld_status status = open_fd_range(out, fd, whole_file, options,
-                                       ggld_sniff_part_hint(path), err);
+    *out = fd;
+    return GGLD_OK;
+}
+
+ggld_status ggld_open_path(ggld_file **out, const char *path,
+                           const ggld_open_options *options, ggld_error *err)
+{
+    int fd = -1;
+    ggld_status status = fd_of_path(&fd, path, err);
+    if (status != GGLD_OK)
+        return status;
+    status =
+        open_fd_range(out, fd, whole_file, options, ggld_hint_part(path), err);
     close(fd);
     return status;
 }
@@ -120,23 +134,21 @@ ggld_status ggld_open_source(ggld_file **out, const ggld_source *source,
     return status;
 }
 
-ggld_status ggld_check_fd(int fd, const ggld_open_options *options,
-                          ggld_finding finding, void *user, ggld_error *err)
+static ggld_status check(int fd, const ggld_open_options *options,
+                         const char *hint, ggld_finding finding, void *user,
+                         ggld_error *err)
 {
     ggld_open_options taken;
-    ggld_load load = { .options = &taken, .hint = "" };
+    ggld_load load = { .options = &taken, .hint = hint };
     ggld_error fault;
 
-    if (finding == NULL)
-        return ggld_fail(err, GGLD_E_INVALID, ggld_nowhere(),
-                         "ggld_check_fd: finding is NULL");
     ggld_status status = ggld_options_take(options, &taken, err);
     if (status != GGLD_OK)
         return status;
-    ggld_report report = report_for_open(&taken, "", err);
+    status = source_of_fd(&load, fd, whole_file, &fault);
+    ggld_report report = report_for_open(&taken, load.hint, err);
     report.finding = finding;
     report.user = user;
-    status = source_of_fd(&load, fd, whole_file, &fault);
     if (status == GGLD_E_MAGIC)
         return ggld_report_error(&report, &fault) ? GGLD_OK : status;
     if (status != GGLD_OK) {
@@ -149,4 +161,36 @@ ggld_status ggld_check_fd(int fd, const ggld_open_options *options,
         ggld_load_discard(file);
     load.source.release(load.source.ctx);
     return report.status;
+}
+
+static ggld_status need_finding(const char *function, ggld_finding finding,
+                                ggld_error *err)
+{
+    if (finding != NULL)
+        return GGLD_OK;
+    return ggld_fail(err, GGLD_E_INVALID, ggld_nowhere(), "%s: finding is NULL",
+                     function);
+}
+
+ggld_status ggld_check_fd(int fd, const ggld_open_options *options,
+                          ggld_finding finding, void *user, ggld_error *err)
+{
+    ggld_status status = need_finding("ggld_check_fd", finding, err);
+    if (status == GGLD_OK)
+        status = check(fd, options, "", finding, user, err);
+    return status;
+}
+
+ggld_status ggld_check_path(const char *path, const ggld_open_options *options,
+                            ggld_finding finding, void *user, ggld_error *err)
+{
+    int fd = -1;
+    ggld_status status = need_finding("ggld_check_path", finding, err);
+    if (status == GGLD_OK)
+        status = fd_of_path(&fd, path, err);
+    if (status != GGLD_OK)
+        return status;
+    status = check(fd, options, ggld_hint_part(path), finding, user, err);
+    close(fd);
+    return status;
 }

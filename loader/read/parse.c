@@ -13,51 +13,34 @@
 #include "../spec/decode.h"
 #include "../spec/limits.h"
 #include "../spec/types.h"
+#include "hints.h"
 #include "report.h"
 #include "sniff.h"
 
 #define FIRST_CAPACITY 64u
 
-/* U+FFFD in UTF-8: what a text filter leaves of a byte that is not text. Where
- * it made the fields before longer, the field's first bytes may be its last
- * ones; there are two bytes before every field that this is asked of. */
-static bool has_replacement(const ggld_parse *p, uint64_t offset, uint64_t size)
-{
-    offset -= 2;
-    size += 2;
-    const uint8_t *field = ggld_span_at(p->file->metadata, offset, size);
-    return field != NULL && memmem(field, (size_t)size, "\xEF\xBF\xBD", 3);
-}
-
 static ggld_parsed broken_length(ggld_parse *p, ggld_subject subject,
                                  const ggld_fault *fault, uint64_t left)
 {
-    uint64_t width = p->file->version == 1 ? 4 : 8;
-    bool filtered = has_replacement(p, fault->offset, width);
+    const char *filter = ggld_hint_filter(p->file->metadata, fault->offset,
+                                          p->file->version == 1 ? 4 : 8);
     ggld_report_describe(
         &p->error,
         fault->number > INT64_MAX ? GGLD_E_OVERFLOW : GGLD_E_TRUNCATED, subject,
-        filtered ? "" : p->hint,
-        "%s %" PRIu64 " exceeds what remains of the file (%" PRIu64 " bytes)%s",
-        fault->field, fault->number, left,
-        filtered ? "; EF BF BD stands there: the file passed through a text "
-                   "filter, fetch it again as binary"
-                 : "");
+        *filter != '\0' ? filter : p->hint,
+        "%s %" PRIu64 " exceeds what remains of the file (%" PRIu64 " bytes)",
+        fault->field, fault->number, left);
     return GGLD_PARSE_BROKEN;
 }
 
 static ggld_parsed broken_type(ggld_parse *p, ggld_subject subject,
                                const ggld_fault *fault)
 {
-    bool filtered = has_replacement(p, fault->offset, 4);
-    ggld_report_describe(
-        &p->error, GGLD_E_VALUE_TYPE, subject, "",
-        "%s %" PRIu64 " is unknown (0 to 12 are known): what "
-        "follows can't be read%s",
-        fault->field, fault->number,
-        filtered
-            ? "; EF BF BD stands there: the file passed through a text filter"
-            : "");
+    ggld_report_describe(&p->error, GGLD_E_VALUE_TYPE, subject,
+                         ggld_hint_filter(p->file->metadata, fault->offset, 4),
+                         "%s %" PRIu64 " is unknown (0 to 12 are known): what "
+                         "follows can't be read",
+                         fault->field, fault->number);
     return GGLD_PARSE_BROKEN;
 }
 
@@ -156,9 +139,11 @@ static ggld_parsed check_count(ggld_parse *p, const count_rule *rule,
     if (!ggld_mul_u64(count, rule->min_bytes, &bytes) || bytes > *left) {
         bool swapped = p->file->big_endian &&
                        __builtin_bswap64(count) <= *left / rule->min_bytes;
+        const char *filter = ggld_hint_filter(p->file->metadata, rule->offset,
+                                              p->file->version == 1 ? 4 : 8);
         ggld_report_describe(
             &p->error, count > INT64_MAX ? GGLD_E_OVERFLOW : GGLD_E_TRUNCATED,
-            subject, swapped ? "" : p->hint,
+            subject, swapped || *filter != '\0' ? filter : p->hint,
             "%" PRIu64 " %s of at least %" PRIu32
             " bytes each exceed what remains of the file (%" PRIu64 " bytes)%s",
             count, rule->what, rule->min_bytes, *left,
@@ -291,7 +276,8 @@ static ggld_parsed parse_tensor(ggld_parse *p, ggld_cursor *c, ggld_tensor *t,
     if (!ggld_decode_u32(c, "number of dimensions", &t->n_dims, &fault))
         return broken(p, subject, &fault);
     if (t->n_dims > GGLD_MAX_DIMS) {
-        ggld_report_describe(&p->error, GGLD_E_SHAPE, subject, "",
+        ggld_report_describe(&p->error, GGLD_E_SHAPE, subject,
+                             ggld_hint_filter(c->span, subject.place.offset, 4),
                              "%" PRIu32 " dimensions, more than %d", t->n_dims,
                              GGLD_MAX_DIMS);
         return GGLD_PARSE_BROKEN;

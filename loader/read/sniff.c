@@ -260,25 +260,3 @@ void ggld_sniff(ggld_error *out, ggld_span start, uint64_t file_bytes,
         return;
     sniff_unknown(&s);
 }
-
-static bool all_digits(const char *text)
-{
-    size_t n = strspn(text, "0123456789");
-    return n > 0 && text[n] == '\0';
-}
-
-const char *ggld_sniff_part_hint(const char *path)
-{
-    const char *name = path == NULL ? "" : path;
-    const char *slash = strrchr(name, '/');
-    name = slash == NULL ? name : slash + 1;
-    const char *dot = strrchr(name, '.');
-
-    /* x.gguf.part1of2, x.gguf.partaa, x.gguf-split-a, x.gguf.001 */
-    bool part = dot != NULL && (strncmp(dot, ".part", 5) == 0 ||
-                                strncmp(dot, ".gguf-split-", 12) == 0 ||
-                                (all_digits(dot + 1) && dot - name > 5 &&
-                                 strncmp(dot - 5, ".gguf", 5) == 0));
-    return part ? "; by its name it is one part of several: join them (cat)"
-                : "";
-}

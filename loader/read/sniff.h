@@ -13,8 +13,4 @@
 void ggld_sniff(ggld_error *out, ggld_span start, uint64_t file_bytes,
                 const char *hint);
 
-/* What to say of a file of this name where it is cut off or starts oddly: that
- * it may be one part of several; else "". Static. path may be NULL. */
-const char *ggld_sniff_part_hint(const char *path);
-
 #endif /* GGLD_READ_SNIFF_H */

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT */
+/* What bytes, names and sizes tell of a broken file's past. A hint may be
+ * wrong, and says so; it must never be asked about a file that is whole. */
+#include "hints.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "../base/checked.h"
+
+/* How far back line ends are looked at. */
+#define LOOK_BACK_BYTES (64u << 10)
+
+/* ---- parts ---- */
+
+static bool is_lower(char c)
+{
+    return c >= 'a' && c <= 'z';
+}
+
+static bool all_digits(const char *text)
+{
+    size_t n = strspn(text, "0123456789");
+    return n >= 2 && text[n] == '\0';
+}
+
+/* What split(1) adds: two letters, of which the first few first ones are
+ * usual and not those of .gz and .xz; or digits. */
+static bool is_split_suffix(const char *text)
+{
+    return all_digits(text) || (strlen(text) == 2 && text[0] >= 'a' &&
+                                text[0] <= 'f' && is_lower(text[1]));
+}
+
+/* "m.gguf" in the name, and what stands behind the last one; NULL: none. */
+static const char *behind_gguf(const char *name)
+{
+    const char *behind = NULL;
+    for (const char *at = strstr(name, ".gguf"); at != NULL;
+         at = strstr(at + 1, ".gguf"))
+        behind = at + strlen(".gguf");
+    return behind;
+}
+
+/* x.gguf.part1of2, x.gguf.partaa, x.gguf-split-a, x.gguf.001, x.gguf.ab,
+ * x.ggufab, xab */
+static bool is_part_name(const char *name)
+{
+    const char *dot = strrchr(name, '.');
+    const char *behind = behind_gguf(name);
+
+    if (dot != NULL && strncmp(dot, ".part", strlen(".part")) == 0)
+        return true;
+    if (behind == NULL)
+        return name[0] == 'x' && is_split_suffix(name + 1);
+    if (strncmp(behind, "-split-", strlen("-split-")) == 0)
+        return true;
+    return is_split_suffix(behind + strspn(behind, ".-_"));
+}
+
+const char *ggld_hint_part(const char *path)
+{
+    const char *name = path == NULL ? "" : path;
+    const char *slash = strrchr(name, '/');
+    return is_part_name(slash == NULL ? name : slash + 1)
+               ? "; by its name it is one part of several: join them (cat)"
+               : "";
+}
+
+/* People split files at round numbers; few files end at one by chance. */
+const char *ggld_hint_part_size(uint64_t file_bytes)
+{
+    return file_bytes != 0 &&
+                   (file_bytes % (1u << 20) == 0 || file_bytes % 1000000 == 0)
+               ? "; its size is a round number: if it is one part of several, "
+                 "join them (cat)"
+               : "";
+}
+
+/* ---- text filters ---- */
+
+/* U+FFFD in UTF-8: what a filter leaves of a byte that is not text. Where it
+ * made the fields before longer, the field's first bytes may be its last
+ * ones. */
+static bool has_replacement(ggld_span span, uint64_t offset, uint64_t size)
+{
+    const uint8_t *field = ggld_span_at(span, offset - 2, size + 2);
+    return field != NULL &&
+           memmem(field, (size_t)size + 2, "\xEF\xBF\xBD", 3) != NULL;
+}
+
+/* There are line feeds up to the field's end, and a carriage return before
+ * each: what has been added shifts all that follows. */
+static bool has_line_ends(ggld_span span, uint64_t offset, uint64_t size)
+{
+    uint64_t end = ggld_min_u64(offset + size, span.size);
+    uint64_t start = end > LOOK_BACK_BYTES ? end - LOOK_BACK_BYTES : 1;
+    bool any = false;
+
+    for (uint64_t i = start; i < end; i++) {
+        if (span.data[i] != '\n')
+            continue;
+        if (span.data[i - 1] != '\r')
+            return false;
+        any = true;
+    }
+    return any;
+}
+
+const char *ggld_hint_filter(ggld_span span, uint64_t offset, uint64_t size)
+{
+    if (has_replacement(span, offset, size))
+        return "; EF BF BD stands there: the file passed through a text "
+               "filter, fetch it again as binary";
+    if (has_line_ends(span, offset, size))
+        return "; before it each 0A follows a 0D: if a transfer as text put "
+               "them there, fetch it again as binary";
+    return "";
+}
