@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* ggld check: everything that is to be said of a file's structure and, when
  * asked, of its numbers. */
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "command.h"
 #include "js.h"
 #include "model.h"
 #include "report.h"
 #include "scan.h"
+#include "text.h"
 
 enum { OPT_STRICT, OPT_DATA, OPT_JSON };
 
@@ -58,27 +56,40 @@ static void on_finding(ggld_severity severity, const ggld_error *finding,
     if (l->json != NULL)
         js_append(l->json, json_finding(severity, finding));
     else if (l->out != NULL)
-        out_printf(l->out, "%-7s  %s\n", severity_name(severity),
-                   finding->message);
+        out_printf(l->out, "%-7s  byte %-12" PRIu64 "  %s\n",
+                   severity_name(severity), finding->offset, finding->message);
 }
 
 static int check_structure(const char *path, uint32_t flags, listing *l)
 {
     ggld_open_options options = ggld_open_options_init();
     ggld_error err;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 
-    if (fd < 0)
-        return report_errno(path, errno, "cannot open");
     options.flags = flags;
-    ggld_status status = ggld_check_fd(fd, &options, on_finding, l, &err);
-    close(fd);
-    return status == GGLD_OK ? STATUS_GOOD : report_error(path, &err);
+    if (ggld_check_path(path, &options, on_finding, l, &err) != GGLD_OK)
+        return report_error(path, &err);
+    return STATUS_GOOD;
+}
+
+/* Whether the container is that of a language model is no matter of its
+ * structure. */
+static void note_architecture(const model *m, listing *l)
+{
+    static const ggld_error absent = {
+        .code = GGLD_E_UNSUPPORTED,
+        .section = GGLD_IN_FILE,
+        .index = GGLD_NO_INDEX,
+        .message = "file: the key general.architecture is absent: this is not "
+                   "a model that llama.cpp runs",
+    };
+    if (ggld_kv_find(m->file, "general.architecture") == NULL)
+        on_finding(GGLD_NOTE, &absent, l);
 }
 
 typedef struct verdict {
     bool readable; /* it opens */
     bool accepted; /* by ggml: it opens in strict mode */
+    bool cut_off;  /* tensor data is missing */
     bool data_checked;
     uint64_t n_bad; /* tensors with values that are no numbers */
 } verdict;
@@ -88,31 +99,61 @@ static const char *yes_or_no(bool yes)
     return yes ? "yes" : "no";
 }
 
-static void print_verdict(output *o, const listing *l, const verdict *v)
+static void print_missing(output *o, const model *m)
+{
+    ggld_tensor_info first = model_tensor(m, m->first_missing);
+
+    out_printf(o,
+               "missing: %" PRIu64 " bytes; tensors whole: %" PRIu64
+               " of %" PRIu64 "; the first that is not: %" PRIu64 " ",
+               m->missing_bytes, m->n_whole, ggld_tensor_count(m->file),
+               m->first_missing);
+    text_put_quoted(o, first.name.data, first.name.len, 80);
+    out_text(o, "\n");
+}
+
+static json_object *json_missing(const model *m)
+{
+    ggld_tensor_info first = model_tensor(m, m->first_missing);
+    json_object *row = js_object();
+
+    js_set_u64(row, "bytes", m->missing_bytes);
+    js_set_u64(row, "tensors", ggld_tensor_count(m->file));
+    js_set_u64(row, "tensors_whole", m->n_whole);
+    js_set_u64(row, "first_index", m->first_missing);
+    js_set(row, "first_name", js_text(first.name.data, first.name.len));
+    return row;
+}
+
+static void print_verdict(output *o, const listing *l, const model *m,
+                          const verdict *v)
 {
     out_printf(
         o, "%" PRIu64 " error%s, %" PRIu64 " warning%s, %" PRIu64 " note%s\n",
         l->n[GGLD_ERROR], l->n[GGLD_ERROR] == 1 ? "" : "s", l->n[GGLD_WARNING],
         l->n[GGLD_WARNING] == 1 ? "" : "s", l->n[GGLD_NOTE],
         l->n[GGLD_NOTE] == 1 ? "" : "s");
+    if (v->cut_off)
+        print_missing(o, m);
     out_printf(o, "readable: %s\ncontainer accepted by ggml: %s\n",
                yes_or_no(v->readable), yes_or_no(v->accepted));
     if (v->data_checked)
         out_printf(o, "data all finite: %s\n", yes_or_no(v->n_bad == 0));
 }
 
-static void print_json(output *o, const char *path, json_object *findings,
-                       json_object *data, const verdict *v)
+static void print_json(const args *a, json_object *findings, json_object *data,
+                       const model *m, const verdict *v)
 {
     json_object *object = js_object();
 
-    js_set_text(object, "file", path);
+    js_set_text(object, "file", a->operands[0]);
     js_set(object, "findings", findings);
+    js_set(object, "missing", v->cut_off ? json_missing(m) : NULL);
     js_set(object, "readable", js_bool(v->readable));
     js_set(object, "accepted_by_ggml", js_bool(v->accepted));
     js_set(object, "data_checked", js_bool(v->data_checked));
     js_set(object, "data_findings", data);
-    js_print(o, object);
+    js_print(a->out, object);
 }
 
 static int check_data(const args *a, listing *l, json_object *data, verdict *v)
@@ -144,25 +185,40 @@ static int judge(const args *a, listing *l, verdict *v)
     return status;
 }
 
+static int check_all(const args *a, listing *l, json_object *data, model *m,
+                     verdict *v)
+{
+    int status = judge(a, l, v);
+
+    if (status == STATUS_GOOD && model_peek(m, a->operands[0])) {
+        note_architecture(m, l);
+        v->cut_off = m->missing_bytes != 0;
+    }
+    if (status == STATUS_GOOD && v->readable && a->values[OPT_DATA] != NULL)
+        status = check_data(a, l, data, v);
+    return status;
+}
+
 static int check_run(const args *a)
 {
     bool json = a->values[OPT_JSON] != NULL;
     json_object *data = json ? js_array() : NULL;
     listing l = { a->out, json ? js_array() : NULL, { 0 } };
-    verdict v = { false, false, false, 0 };
-    int status = judge(a, &l, &v);
+    verdict v = { .n_bad = 0 };
+    model m = { .file = NULL };
+    int status = check_all(a, &l, data, &m, &v);
 
-    if (status == STATUS_GOOD && v.readable && a->values[OPT_DATA] != NULL)
-        status = check_data(a, &l, data, &v);
     if (status != STATUS_GOOD) {
         json_object_put(l.json);
         json_object_put(data);
-        return status;
+    } else if (json) {
+        print_json(a, l.json, data, &m, &v);
+    } else {
+        print_verdict(a->out, &l, &m, &v);
     }
-    if (json)
-        print_json(a->out, a->operands[0], l.json, data, &v);
-    else
-        print_verdict(a->out, &l, &v);
+    model_close(&m);
+    if (status != STATUS_GOOD)
+        return status;
     return l.n[GGLD_ERROR] == 0 ? STATUS_GOOD : STATUS_FAULT;
 }
 
@@ -179,9 +235,10 @@ const command_row command_check = {
     "check",
     "FILE",
     "Checks a file's structure and, with --data, its numbers",
-    "Lists every finding, then two verdicts: whether the file can be read,\n"
-    "and whether ggml takes it as a container. Exit status 1 where there is\n"
-    "an error among the findings.\n",
+    "Lists every finding with its severity and byte, what is missing of a file\n"
+    "that is cut off, then two verdicts: whether the file can be read, and\n"
+    "whether ggml takes it as a container. Exit status 1 where there is an\n"
+    "error among the findings.\n",
     1,
     1,
     options,

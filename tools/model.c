@@ -29,42 +29,66 @@ int model_open(model *m, const char *path)
     return STATUS_GOOD;
 }
 
-/* What the table asks for and what there is of it. Sums that wrap are past
- * any file's end. */
+static void model_measure_tensor(model *m, uint64_t index, uint64_t *end)
+{
+    ggld_tensor_info info = model_tensor(m, index);
+    uint64_t tensor_end, first = UINT64_MAX;
+
+    /* Past any file's end: that is not missing, but wrong. */
+    if (__builtin_add_overflow(info.file_offset_bytes, info.size_bytes,
+                               &tensor_end)) {
+        *end = UINT64_MAX;
+        return;
+    }
+    *end = tensor_end > *end ? tensor_end : *end;
+    if (tensor_end <= m->info.file_bytes || info.size_bytes == 0) {
+        m->n_whole++;
+        return;
+    }
+    if (m->missing_bytes != 0)
+        first = model_tensor(m, m->first_missing).file_offset_bytes;
+    if (info.file_offset_bytes < first)
+        m->first_missing = index;
+    if (tensor_end - m->info.file_bytes > m->missing_bytes)
+        m->missing_bytes = tensor_end - m->info.file_bytes;
+}
+
+/* What the table asks for and what there is of it. */
 static void model_measure(model *m)
 {
     uint64_t end = m->info.metadata_bytes;
 
     m->n_whole = 0;
-    for (uint64_t i = 0; i < ggld_tensor_count(m->file); i++) {
-        ggld_tensor_info info = model_tensor(m, i);
-        uint64_t tensor_end;
-        if (__builtin_add_overflow(info.file_offset_bytes, info.size_bytes,
-                                   &tensor_end))
-            tensor_end = UINT64_MAX;
-        m->n_whole += tensor_end <= m->info.file_bytes;
-        end = tensor_end > end ? tensor_end : end;
-    }
+    for (uint64_t i = 0; i < ggld_tensor_count(m->file); i++)
+        model_measure_tensor(m, i, &end);
     m->data_all_bytes = end - m->info.metadata_bytes;
     m->whole = m->n_whole == ggld_tensor_count(m->file);
 }
 
-int model_open_partial(model *m, const char *path)
+bool model_peek(model *m, const char *path)
 {
     ggld_open_options options = ggld_open_options_init();
-    ggld_error err, second;
+
+    memset(m, 0, sizeof *m);
+    options.flags = GGLD_OPEN_METADATA;
+    if (ggld_open_path(&m->file, path, &options, NULL) != GGLD_OK)
+        return false;
+    model_opened(m, path);
+    model_measure(m);
+    return true;
+}
+
+int model_open_partial(model *m, const char *path)
+{
+    ggld_error err;
 
     memset(m, 0, sizeof *m);
     if (ggld_open_path(&m->file, path, NULL, &err) == GGLD_OK) {
         model_opened(m, path);
         return STATUS_GOOD;
     }
-    options.flags = GGLD_OPEN_METADATA;
-    if (err.code != GGLD_E_TRUNCATED ||
-        ggld_open_path(&m->file, path, &options, &second) != GGLD_OK)
+    if (err.code != GGLD_E_TRUNCATED || !model_peek(m, path))
         return report_error(path, &err);
-    model_opened(m, path);
-    model_measure(m);
     report_note(
         path,
         "data: %s of %s present; %" PRIu64 " of %" PRIu64 " tensors whole",

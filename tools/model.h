@@ -15,12 +15,16 @@ typedef struct model {
     bool whole;              /* false: tensor data is missing */
     uint64_t n_whole;        /* tensors whose data is all there */
     uint64_t data_all_bytes; /* that the table asks for */
+    uint64_t missing_bytes;  /* of them past the end of the file */
+    uint64_t first_missing;  /* tensor whose data is the first to be cut off */
 } model;
 
 /* Exit status; what is wrong has been reported. model_open wants a file that
  * is whole, model_open_partial takes one whose data is not, and notes it. */
 int model_open(model *m, const char *path);
 int model_open_partial(model *m, const char *path);
+/* Whatever is there of a file's records, without a word: is any? */
+bool model_peek(model *m, const char *path);
 void model_close(model *m);
 
 ggld_tensor_info model_tensor(const model *m, uint64_t index);

@@ -7,7 +7,7 @@ run sample "$sample"
 expect "a good file" 0 "container accepted by ggml: yes" "" check "$sample"
 expect "a good file, all of it" 0 "data all finite: yes" "" \
     check --strict --data "$sample"
-expect "not a file" 1 "" "cannot open" check "$work/none"
+expect "not a file" 1 "" "No such file" check "$work/none"
 
 # A name of 64 bytes: read here, refused by ggml.
 long=$work/long.gguf
@@ -19,6 +19,8 @@ pad "$long"
 zeros 32 >>"$long"
 expect "a warning" 0 "warning  " "" check "$long"
 has "a warning: verdict" "$work/out" "readable: yes"
+has "a warning: which byte" "$work/out" "warning  byte 24 "
+has "no architecture" "$work/out" "note     byte 0             file: the key general.architecture is absent"
 has "a warning: verdict" "$work/out" "container accepted by ggml: no"
 expect "a warning, strictly" 1 "error    " "" check --strict "$long"
 has "a warning, strictly: still readable" "$work/out" "readable: yes"
@@ -29,6 +31,53 @@ json "not whole: JSON" '[.readable,.accepted_by_ggml,.data_checked,(.findings|le
     '[false,false,false,true]'
 json "a finding's keys" '.findings[0]|keys_unsorted' \
     '["severity","code","section","index","offset","message"]'
+
+# missing BYTES EXPECTED: of the sample, cut to so many.
+missing() {
+    head -c "$1" "$sample" >"$work/cut.gguf"
+    run check --json "$work/cut.gguf"
+    json "cut at $1: what is missing" \
+        '[.missing|.bytes,.tensors,.tensors_whole,.first_index,.first_name]' "$2"
+}
+size=$(wc -c <"$sample")
+"$ggld" tensors --json "$sample" >"$work/tensors"
+# first COLUMN INDEX: of the table of tensors
+first() { jq ".tensors|sort_by(.file_offset_bytes)[$2]$1" "$work/tensors"; }
+n=$(jq '.tensors|length' "$work/tensors")
+end=$(($(first .file_offset_bytes -1) + $(first .size_bytes -1)))
+missing $((end - 1)) "[1,$n,$((n - 1)),$(first .index -1),$(first .name -1)]"
+at=$(first .file_offset_bytes 2)
+missing "$at" "[$((end - at)),$n,2,$(first .index 2),$(first .name 2)]"
+run check "$work/cut.gguf"
+has "cut: text" "$work/out" "missing: $((end - at)) bytes; tensors whole: 2 of $n; the first that is not: $(first .index 2) "
+run check --json "$sample"
+json "nothing is missing" .missing null
+
+# ---- what bytes and names tell ----
+head -c $((size - 200000)) "$sample" >"$work/holes.gguf"
+zeros 200000 >>"$work/holes.gguf"
+expect "zeros" 0 "bytes are zero, from byte " "" check "$work/holes.gguf"
+has "zeros: a warning" "$work/out" "warning  byte "
+run check --json "$work/holes.gguf"
+json "zeros: how many" '.findings|length' 1
+is "zeros: from where on" 0 "$(tail -c +$((1 + $(jq .findings[0].offset "$work/out"))) \
+    "$work/holes.gguf" | tr -d '\0' | wc -c)"
+head -c 5000 "$sample" >"$work/records.gguf"
+zeros 1000000 >>"$work/records.gguf"
+expect "zeros in the records" 1 "in the records on: perhaps a download" "" \
+    check "$work/records.gguf"
+(cd "$work" && split -b 700001 sample.gguf && mv xab m.gguf.ab &&
+    head -c 1048576 sample.gguf >mebibyte.gguf)
+expect "a part by its name" 1 "one part of several: join them" "" \
+    check "$work/xaa"
+expect "another part by its name" 1 "one part of several: join them" "" \
+    check "$work/m.gguf.ab"
+expect "a part by its size" 1 "its size is a round number" "" \
+    check "$work/mebibyte.gguf"
+sed 's/$/\r/' "$sample" >"$work/lines.gguf"
+expect "line ends" 1 "each 0A follows a 0D" "" check "$work/lines.gguf"
+sed 's/[\x80-\xff]/\xef\xbf\xbd/g' "$sample" >"$work/text.gguf"
+expect "a text filter" 1 "EF BF BD stands there" "" check "$work/text.gguf"
 
 # ---- numbers ----
 # put FILE OFFSET BYTES: over what is there
