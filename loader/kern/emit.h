@@ -84,14 +84,6 @@ static const float eighths[16] = { 0.125f,  0.125f,  0.125f,  0.125f,
                                    -0.125f, -0.125f, -0.125f, -0.125f,
                                    -0.125f, -0.125f, -0.125f, -0.125f };
 
-/* Each byte of a word times 3, modulo 256. */
-static inline uint32_t times_3_bytes(uint32_t x)
-{
-    uint32_t twice = (x & 0x7F7F7F7F) << 1;
-    return ((x & 0x7F7F7F7F) + (twice & 0x7F7F7F7F)) ^
-           ((x ^ twice) & 0x80808080);
-}
-
 static const int8_t levels_iq4[16] = {
     -127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113
 };

@@ -336,6 +336,21 @@ static inline vb vb_nibbles_runs(const uint8_t *p)
     return _mm256_and_si256(_mm256_srlv_epi32(bytes, shift), vb_set(15));
 }
 
+static inline vb vb_repeat(uint32_t bytes)
+{
+    return _mm256_set1_epi32((int)bytes);
+}
+
+static inline vb vb_select(vb a, vb b, vb mask)
+{
+    return _mm256_blendv_epi8(a, b, mask);
+}
+
+static inline vb vb_and(vb a, vb b)
+{
+    return _mm256_and_si256(a, b);
+}
+
 static inline vb vb_or(vb a, vb b)
 {
     return _mm256_or_si256(a, b);

@@ -312,6 +312,18 @@ static inline vb vb_nibbles_runs(const uint8_t *p)
                    vcombine_u8(vget_high_u8(n.val[0]), vget_high_u8(n.val[1])));
 }
 
+static inline vb vb_repeat(uint32_t bytes)
+{
+    uint8x16_t r = vreinterpretq_u8_u32(vdupq_n_u32(bytes));
+    return vb_pair(r, r);
+}
+
+static inline vb vb_select(vb a, vb b, vb mask)
+{
+    return vb_pair(vbslq_u8(mask.val[0], b.val[0], a.val[0]),
+                   vbslq_u8(mask.val[1], b.val[1], a.val[1]));
+}
+
 static inline vb vb_or(vb a, vb b)
 {
     return vb_pair(vorrq_u8(a.val[0], b.val[0]), vorrq_u8(a.val[1], b.val[1]));

@@ -342,6 +342,30 @@ static inline vb vb_bits(uint32_t bits, uint8_t value)
     return r;
 }
 
+/* Four bytes, the lowest first, eight times. */
+static inline vb vb_repeat(uint32_t bytes)
+{
+    vb r;
+    EACH(32)
+    r.v[i] = (uint8_t)(bytes >> 8 * (i % 4));
+    return r;
+}
+
+/* b where mask is 255, a where it is 0. */
+static inline vb vb_select(vb a, vb b, vb mask)
+{
+    EACH(32)
+    a.v[i] = mask.v[i] != 0 ? b.v[i] : a.v[i];
+    return a;
+}
+
+static inline vb vb_and(vb a, vb b)
+{
+    EACH(32)
+    a.v[i] &= b.v[i];
+    return a;
+}
+
 static inline vb vb_or(vb a, vb b)
 {
     EACH(32)

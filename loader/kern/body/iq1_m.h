@@ -9,15 +9,17 @@ static inline void unpack_IQ1_M(const uint8_t *block, uint8_t *out)
         (uint16_t)((scales >> 12 & 0x000F) | (scales >> 24 & 0x00F0) |
                    (scales >> 36 & 0x0F00) | (scales >> 48 & 0xF000))));
 
-    for (unsigned i = 0; i < 16; i++, out += 2 * VF_BYTES) {
-        unsigned scale = scales >> (16 * (i / 4) + 3 * (i % 4)) & 7;
-        unsigned high = block[32 + i];
-        vf dl = vf_mul(d, vf_set(odd_numbers[scale]));
-        for (unsigned l = 0; l < 2; l++, high >>= 4) {
-            unsigned at = block[2 * i + l] | (high & 7) << 8;
-            vf row = vf_load_i8(ggld_grid_iq1s[at]);
-            vf delta = vf_set(eighths[high & 15]);
-            vf_store(out + VF_BYTES * l, vf_mul(dl, vf_add(row, delta)));
+    for (int i = 0; i < 4; i++, scales >>= 16) {
+        for (int k = 0; k < 4; k++, out += 2 * VF_BYTES) {
+            const uint8_t *low = block + 8 * i + 2 * k;
+            unsigned high = block[32 + 4 * i + k];
+            vf dl = vf_mul(d, vf_set(odd_numbers[scales >> 3 * k & 7]));
+            vf row0 = vf_load_i8(ggld_grid_iq1s[low[0] | (high & 7) << 8]);
+            vf row1 = vf_load_i8(ggld_grid_iq1s[low[1] | (high & 0x70) << 4]);
+            row0 = vf_add(row0, vf_set(eighths[high & 15]));
+            row1 = vf_add(row1, vf_set(eighths[high >> 4]));
+            vf_store(out, vf_mul(dl, row0));
+            vf_store(out + VF_BYTES, vf_mul(dl, row1));
         }
     }
 }

@@ -16,23 +16,26 @@ static inline vb top_digit(vb a)
 
 static inline void unpack_TQ1_0(const uint8_t *block, uint8_t *out)
 {
+    const vb upper_half = vb_bits(0xFFFF0000, 255);
+    const vb odd_fours = vb_bits(0xF0F0F0F0, 255);
     vf d = unit(vf_half(block + 52));
-    uint8_t rest[6]
-                [16]; /* one digit each: of 16 bytes, and all of the last 4 */
 
-    for (int i = 0; i < 16; i++)
-        rest[0][i] = block[32 + i];
-    for (int n = 1; n < 5; n++)
-        for (int i = 0; i < 16; i++)
-            rest[n][i] = (uint8_t)(3 * rest[n - 1][i]);
-    uint32_t last = ggld_load_le32(block + 48);
-    for (int n = 0; n < 4; n++) {
-        ggld_store_le32(rest[5] + 4 * n, last);
-        last = times_3_bytes(last);
-    }
     vb q = vb_load(block);
     for (int n = 0; n < 5; n++, out += VB_BYTES, q = times_3(q))
         emit(out, top_digit(q), d, d);
-    for (int n = 0; n < 6; n += 2, out += VB_BYTES)
-        emit(out, top_digit(vb_join(rest[n], rest[n + 1])), d, d);
+
+    /* 16 bytes twice, the upper ones times 3: two digits at a time. */
+    q = vb_join(block + 32, block + 32);
+    q = vb_add(q, vb_and(vb_add(q, q), upper_half));
+    emit(out, top_digit(q), d, d);
+    q = times_3(times_3(q));
+    emit(out + VB_BYTES, top_digit(q), d, d);
+    q = times_3(times_3(q));
+
+    /* The fifth digit of the 16 bytes; then 4 bytes times 1, 3, 9 and 27. */
+    vb last = vb_repeat(ggld_load_le32(block + 48));
+    last = vb_add(last, vb_and(vb_add(last, last), odd_fours));
+    vb nine = times_3(times_3(last));
+    last = vb_select(last, nine, vb_bits(0xFF000000, 255));
+    emit(out + 2 * VB_BYTES, top_digit(vb_select(q, last, upper_half)), d, d);
 }
