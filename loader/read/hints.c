@@ -9,8 +9,9 @@
 
 #include "../base/checked.h"
 
-/* How far back line ends are looked at. */
-#define LOOK_BACK_BYTES (64u << 10)
+/* How far before a field replaced bytes, and line ends, are looked for. */
+#define FIELDS_BACK_BYTES 16u
+#define LOOK_BACK_BYTES   (64u << 10)
 
 /* ---- parts ---- */
 
@@ -80,14 +81,14 @@ const char *ggld_hint_part_size(uint64_t file_bytes)
 
 /* ---- text filters ---- */
 
-/* U+FFFD in UTF-8: what a filter leaves of a byte that is not text. Where it
- * made the fields before longer, the field's first bytes may be its last
- * ones. */
+/* U+FFFD in UTF-8: what a filter leaves of a byte that is not text. It makes
+ * fields longer, so that the one that is wrong first may be the next one. */
 static bool has_replacement(ggld_span span, uint64_t offset, uint64_t size)
 {
-    const uint8_t *field = ggld_span_at(span, offset - 2, size + 2);
-    return field != NULL &&
-           memmem(field, (size_t)size + 2, "\xEF\xBF\xBD", 3) != NULL;
+    uint64_t before = ggld_min_u64(offset, FIELDS_BACK_BYTES);
+    uint64_t start = offset - before;
+    uint64_t looked = ggld_min_u64(before + size, span.size - start);
+    return memmem(span.data + start, (size_t)looked, "\xEF\xBF\xBD", 3) != NULL;
 }
 
 /* There are line feeds up to the field's end, and a carriage return before
@@ -114,7 +115,7 @@ const char *ggld_hint_filter(ggld_span span, uint64_t offset, uint64_t size)
         return "; EF BF BD stands there: the file passed through a text "
                "filter, fetch it again as binary";
     if (has_line_ends(span, offset, size))
-        return "; before it each 0A follows a 0D: if a transfer as text put "
-               "them there, fetch it again as binary";
+        return "; each 0A up to there follows a 0D: if a transfer as text did "
+               "that, fetch it again as binary";
     return "";
 }

@@ -14,8 +14,8 @@
 const char *ggld_hint_part(const char *path);
 const char *ggld_hint_part_size(uint64_t file_bytes);
 
-/* Of a field of size bytes at offset that can't be right, and two bytes before
- * which are in the span: that a text filter went over the file. */
+/* Of a field of size bytes at offset, in the span with its first byte, that
+ * can't be right: that a text filter went over the file. */
 const char *ggld_hint_filter(ggld_span span, uint64_t offset, uint64_t size);
 
 #endif /* GGLD_READ_HINTS_H */

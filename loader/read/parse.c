@@ -5,6 +5,7 @@
 #include "parse.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "../base/alloc.h"
@@ -24,12 +25,17 @@ static ggld_parsed broken_length(ggld_parse *p, ggld_subject subject,
 {
     const char *filter = ggld_hint_filter(p->file->metadata, fault->offset,
                                           p->file->version == 1 ? 4 : 8);
+    char each[64] = "";
+
+    if (fault->unit > 1)
+        snprintf(each, sizeof each, ", of %" PRIu32 " bytes each or more,",
+                 fault->unit);
     ggld_report_describe(
         &p->error,
         fault->number > INT64_MAX ? GGLD_E_OVERFLOW : GGLD_E_TRUNCATED, subject,
         *filter != '\0' ? filter : p->hint,
-        "%s %" PRIu64 " exceeds what remains of the file (%" PRIu64 " bytes)",
-        fault->field, fault->number, left);
+        "%s %" PRIu64 "%s exceeds what remains of the file (%" PRIu64 " bytes)",
+        fault->field, fault->number, each, left);
     return GGLD_PARSE_BROKEN;
 }
 
@@ -144,17 +150,17 @@ static ggld_parsed check_count(ggld_parse *p, const count_rule *rule,
         ggld_report_describe(
             &p->error, count > INT64_MAX ? GGLD_E_OVERFLOW : GGLD_E_TRUNCATED,
             subject, swapped || *filter != '\0' ? filter : p->hint,
-            "%" PRIu64 " %s of at least %" PRIu32
-            " bytes each exceed what remains of the file (%" PRIu64 " bytes)%s",
-            count, rule->what, rule->min_bytes, *left,
+            "number of %s %" PRIu64 ", of %" PRIu32 " bytes each or more, "
+            "exceeds what remains of the file (%" PRIu64 " bytes)%s",
+            rule->what, count, rule->min_bytes, *left,
             swapped ? ": the version is big-endian, the count is not" : "");
         return GGLD_PARSE_BROKEN;
     }
     if (count > GGLD_INDEX_MAX || (rule->limit != 0 && count > rule->limit)) {
         ggld_report_describe(&p->error, GGLD_E_LIMIT, subject, "",
-                             "%" PRIu64 " %s are more than the limit of "
+                             "number of %s %" PRIu64 " is past the limit of "
                              "%" PRIu64,
-                             count, rule->what,
+                             rule->what, count,
                              rule->limit != 0 ? rule->limit : GGLD_INDEX_MAX);
         return GGLD_PARSE_BROKEN;
     }

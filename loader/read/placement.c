@@ -74,10 +74,13 @@ static bool make_absolute(ggld_rules *r)
     for (uint64_t i = 0; i < file->n_tensors; i++) {
         ggld_tensor *t = &file->tensors[i];
         uint64_t relative = t->offset;
-        if (ggld_add_u64(file->data_offset, relative, &t->offset))
+        uint64_t size = is_left_out(t) ? 0 : t->size_bytes;
+        uint64_t end;
+        if (ggld_add_u64(file->data_offset, relative, &t->offset) &&
+            ggld_add_u64(t->offset, size, &end))
             continue;
         t->offset = UINT64_MAX;
-        if (!r->placed)
+        if (!r->placed || is_left_out(t))
             continue;
         t->size_bytes = GGLD_NO_SIZE;
         if (!ggld_report_add(r->report, GGLD_GRADE_ERROR, GGLD_E_OVERFLOW,

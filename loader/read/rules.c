@@ -5,6 +5,7 @@
 #include "rules.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "../base/alloc.h"
@@ -105,16 +106,22 @@ static bool refuse_alignment(ggld_rules *r, const ggld_kv *kv,
                              ggld_subject subject, bool is_number,
                              uint64_t value)
 {
+    int64_t negative = 0;
+
     r->placed = false;
-    if (!is_number)
+    if (!is_number && !ggld_value_is_integer(kv->type))
         return ggld_report_add(
             r->report, GGLD_GRADE_ERROR, GGLD_E_ALIGNMENT, subject,
             "the value is of type %s, not a number that can be an alignment",
             ggld_value_type_name(kv->type));
+    if (!is_number)
+        (void)ggld_kv_get_i64(kv, &negative);
     if (value == 0)
         return ggld_report_add(r->report, GGLD_GRADE_ERROR, GGLD_E_ALIGNMENT,
                                subject,
-                               "value 0 can't be an alignment (32 is usual)");
+                               "value %" PRId64 " can't be an alignment (32 is "
+                               "usual)",
+                               negative);
     return ggld_report_add(r->report, GGLD_GRADE_ERROR, GGLD_E_ALIGNMENT,
                            subject,
                            "value %" PRIu64 " is neither a power of two nor a "
@@ -242,6 +249,21 @@ static bool check_unknown_type(ggld_rules *r, uint64_t i)
                            t->type);
 }
 
+typedef struct dims_string {
+    char text[GGLD_MAX_DIMS * 24];
+} dims_string;
+
+/* "4096 x 32"; only of tensors that have dimensions. */
+static dims_string dims_text(const ggld_tensor *t)
+{
+    dims_string s;
+    int used = snprintf(s.text, sizeof s.text, "%" PRIu64, t->dims[0]);
+    for (uint32_t d = 1; d < t->n_dims; d++)
+        used += snprintf(s.text + used, sizeof s.text - (size_t)used,
+                         " x %" PRIu64, t->dims[d]);
+    return s;
+}
+
 static bool report_shape(ggld_rules *r, uint64_t i, ggld_shape_verdict verdict,
                          const ggld_type_traits *traits)
 {
@@ -257,9 +279,7 @@ static bool report_shape(ggld_rules *r, uint64_t i, ggld_shape_verdict verdict,
                                t->dims[0], traits->name, traits->block_elems);
     return ggld_report_add(
         r->report, GGLD_GRADE_ERROR, GGLD_E_OVERFLOW, subject,
-        "%" PRIu64 " x %" PRIu64 " x %" PRIu64 " x %" PRIu64
-        " elements take more %s than a file can have",
-        t->dims[0], t->dims[1], t->dims[2], t->dims[3],
+        "%s elements take more %s than a file can have", dims_text(t).text,
         verdict == GGLD_SHAPE_BYTES_OVERFLOW ? "bytes" : "room");
 }
 

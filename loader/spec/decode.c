@@ -13,6 +13,7 @@ static bool fail(ggld_fault *fault, ggld_fault_kind kind, const char *field,
     fault->field = field;
     fault->offset = offset;
     fault->number = number;
+    fault->unit = 1;
     fault->left = 0;
     fault->span_needed = 0;
     return false;
@@ -161,8 +162,11 @@ bool ggld_decode_array_head(ggld_cursor *c, ggld_array_walk *walk,
     uint64_t bytes;
     if (!ggld_mul_u64(*count, elem_bytes, &bytes))
         bytes = UINT64_MAX;
-    if (bytes > ggld_cursor_left(c))
-        return fail_length(c, "array count", count_at, *count, bytes, fault);
+    if (bytes > ggld_cursor_left(c)) {
+        fail_length(c, "array count", count_at, *count, bytes, fault);
+        fault->unit = (uint32_t)elem_bytes;
+        return false;
+    }
 
     walk->left[walk->depth]--;
     if (*elem_type != GGLD_VALUE_ARRAY)

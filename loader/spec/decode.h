@@ -25,6 +25,7 @@ typedef struct ggld_fault {
     const char *field; /* "key length", "value type", "array count" ... */
     uint64_t offset;   /* in the span, of the field */
     uint64_t number;   /* that the field holds; of END: bytes it needs */
+    uint32_t unit;     /* of LENGTH: least bytes of each that number counts */
     uint64_t left;     /* bytes of the span behind it; of END: from it on */
     /* Bytes that the span must have for this fault to go away, or 0 where no
      * size helps. (A span may be the first part of a file that is read bit by

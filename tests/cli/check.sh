@@ -75,7 +75,7 @@ expect "another part by its name" 1 "one part of several: join them" "" \
 expect "a part by its size" 1 "its size is a round number" "" \
     check "$work/mebibyte.gguf"
 sed 's/$/\r/' "$sample" >"$work/lines.gguf"
-expect "line ends" 1 "each 0A follows a 0D" "" check "$work/lines.gguf"
+expect "line ends" 1 "follows a 0D: if a transfer as text" "" check "$work/lines.gguf"
 sed 's/[\x80-\xff]/\xef\xbf\xbd/g' "$sample" >"$work/text.gguf"
 expect "a text filter" 1 "EF BF BD stands there" "" check "$work/text.gguf"
 

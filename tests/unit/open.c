@@ -125,8 +125,8 @@ Test(options, limits_refuse_with_both_numbers)
 {
     image img = image_sample(3, false);
     ggld_open_options options[3];
-    static const char *numbers[][2] = { { "3 key-values", "limit of 2" },
-                                        { "3 tensors", "limit of 2" },
+    static const char *numbers[][2] = { { "key-values 3", "limit of 2" },
+                                        { "tensors 3", "limit of 2" },
                                         { "length 20", "limit of 19" } };
     for (size_t i = 0; i < 3; i++)
         options[i] = ggld_open_options_init();
