@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: MIT */
+/* Hash and verify as jobs: progress, cancelling, files that shrink, many at
+ * once, and a page cache that is left as it was. */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "../jobs/check.h"
+#include "support.h"
+
+#define SIZE_BYTES (96u << 20)
+
+static char *path;
+static ggld_error err;
+
+typedef struct hashed {
+    outcome o;
+    ggld_manifest *manifest;
+    uint64_t cancel_at; /* bytes done; 0: never */
+} hashed;
+
+static void take(ggld_job *job, ggld_manifest *manifest,
+                 const ggld_error *result, void *user)
+{
+    hashed *h = user;
+    outcome_done(job, result, &h->o);
+    CHECK((manifest != NULL) == (result->code == GGLD_OK),
+          "expected a manifest with success only");
+    h->manifest = manifest;
+}
+
+static void follow(ggld_job *job, uint64_t done, uint64_t total, void *user)
+{
+    hashed *h = user;
+    CHECK(done >= h->o.done_bytes && done <= total,
+          "expected progress to go on: %llu, then %llu of %llu",
+          (unsigned long long)h->o.done_bytes, (unsigned long long)done,
+          (unsigned long long)total);
+    outcome_progress(job, done, total, &h->o);
+    if (h->cancel_at != 0 && done >= h->cancel_at)
+        ggld_job_cancel(job);
+}
+
+static ggld_hash_options options_of(uint32_t scopes)
+{
+    ggld_hash_options options = hash_options(BIT_XXH3, scopes, "m");
+    options.progress = follow;
+    return options;
+}
+
+static const uint32_t scope_sets[] = {
+    GGLD_SCOPE_TENSOR | GGLD_SCOPE_CHUNKS,
+    GGLD_SCOPE_FILE | GGLD_SCOPE_TENSORS | GGLD_SCOPE_TENSOR |
+        GGLD_SCOPE_CHUNKS,
+};
+
+static void test_progress(uint32_t scopes)
+{
+    uv_loop_t loop;
+    ggld_job *job;
+    ggld_file *file;
+    hashed h = { 0 };
+    ggld_hash_options options = options_of(scopes);
+    MUST(ggld_open_path(&file, path, NULL, &err), err);
+    uv_loop_init(&loop);
+    MUST(ggld_hash_start(&job, &loop, file, &options, take, &h, &err), err);
+    ggld_close(file); /* the job holds it */
+    loop_finish(&loop, "hash");
+    outcome_check(&h.o, GGLD_OK, "hash");
+    CHECK(h.o.done_bytes == h.o.total_bytes && h.o.total_bytes >= SIZE_BYTES,
+          "expected all of the bytes, got %llu of %llu",
+          (unsigned long long)h.o.done_bytes,
+          (unsigned long long)h.o.total_bytes);
+    ggld_manifest_free(h.manifest);
+}
+
+static void test_cancel(uint32_t scopes)
+{
+    for (uint64_t at = 1; at < SIZE_BYTES; at += SIZE_BYTES / 6) {
+        uv_loop_t loop;
+        ggld_job *job;
+        ggld_file *file;
+        hashed h = { .cancel_at = at };
+        ggld_hash_options options = options_of(scopes);
+        MUST(ggld_open_path(&file, path, NULL, &err), err);
+        uv_loop_init(&loop);
+        MUST(ggld_hash_start(&job, &loop, file, &options, take, &h, &err), err);
+        ggld_close(file);
+        loop_finish(&loop, "cancelled hash");
+        /* It may have been done before it was asked. */
+        CHECK(h.o.n_calls == 1 && (h.o.result.code == GGLD_E_CANCELLED ||
+                                   h.o.result.code == GGLD_OK),
+              "expected GGLD_E_CANCELLED, got %s",
+              ggld_status_name(h.o.result.code));
+        ggld_manifest_free(h.manifest);
+    }
+}
+
+static void test_cancel_at_once(void)
+{
+    uv_loop_t loop;
+    ggld_job *job;
+    ggld_file *file;
+    hashed h = { 0 };
+    MUST(ggld_open_path(&file, path, NULL, &err), err);
+    uv_loop_init(&loop);
+    MUST(ggld_hash_start(&job, &loop, file, NULL, take, &h, &err), err);
+    ggld_job_cancel(job);
+    ggld_close(file);
+    loop_finish(&loop, "hash cancelled at once");
+    outcome_check(&h.o, GGLD_E_CANCELLED, "hash cancelled at once");
+}
+
+static void test_shrunk(uint32_t scopes)
+{
+    uv_loop_t loop;
+    ggld_job *job;
+    ggld_file *file;
+    hashed h = { 0 };
+    char *copy = model_path("shrunk.gguf");
+    ggld_hash_options options = options_of(scopes);
+    free(output_of("cp '%s' '%s'", path, copy));
+    MUST(ggld_open_path(&file, copy, NULL, &err), err);
+    CHECK(truncate(copy, SIZE_BYTES / 2) == 0, "truncate");
+    uv_loop_init(&loop);
+    MUST(ggld_hash_start(&job, &loop, file, &options, take, &h, &err), err);
+    loop_finish(&loop, "hash of a file that shrank");
+    outcome_check(&h.o, GGLD_E_TRUNCATED, "hash of a file that shrank");
+    CHECK(strstr(h.o.result.message, "now") != NULL, "got: %s",
+          h.o.result.message);
+    ggld_close(file);
+    unlink(copy);
+    free(copy);
+}
+
+static void test_many_at_once(void)
+{
+    enum { N = 12 };
+    uv_loop_t loop;
+    ggld_job *jobs[N];
+    ggld_file *file;
+    hashed h[N];
+    size_t size, first_size = 0;
+    char *first = NULL;
+    memset(h, 0, sizeof h);
+    MUST(ggld_open_path(&file, path, NULL, &err), err);
+    uv_loop_init(&loop);
+    for (int i = 0; i < N; i++) {
+        ggld_hash_options options = options_of(scope_sets[i % 2]);
+        options.scopes = scope_sets[0] | (i % 2 != 0 ? scope_sets[1] : 0);
+        MUST(
+            ggld_hash_start(&jobs[i], &loop, file, &options, take, &h[i], &err),
+            err);
+    }
+    ggld_close(file);
+    loop_finish(&loop, "many hashes");
+    for (int i = 0; i < N; i += 2) {
+        outcome_check(&h[i].o, GGLD_OK, "one of many");
+        outcome_check(&h[i + 1].o, GGLD_OK, "one of many");
+        char *text = manifest_text(h[i].manifest, GGLD_MANIFEST_GGSUM, &size);
+        if (first == NULL) {
+            first = strdup(text);
+            first_size = size;
+        }
+        CHECK(size == first_size && memcmp(text, first, size) == 0,
+              "expected one manifest of all, got another of job %d", i);
+        free(text);
+        ggld_manifest_free(h[i].manifest);
+        ggld_manifest_free(h[i + 1].manifest);
+    }
+    free(first);
+}
+
+/* ---- the page cache ---- */
+
+/* Pages of the file that are cached; -1 where the system does not tell. */
+static long cached_pages(void)
+{
+    static unsigned char resident[SIZE_BYTES / 4096 + 4096];
+    size_t size;
+    long n = 0;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    off_t end = lseek(fd, 0, SEEK_END);
+    size = (size_t)end;
+    void *map = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0);
+    if (map == MAP_FAILED || size / 4096 + 1 > sizeof resident)
+        return -1;
+    if (mincore(map, size, resident) != 0)
+        n = -1;
+    for (size_t i = 0; n >= 0 && i < (size + 4095) / 4096; i++)
+        n += resident[i] & 1;
+    munmap(map, size);
+    close(fd);
+    return n;
+}
+
+static void test_cache_is_left_as_it_was(uint32_t scopes)
+{
+    ggld_manifest *m;
+    ggld_hash_options options = options_of(scopes);
+    static char buffer[8 << 20];
+    ggld_file *file; /* before: opening brings in readahead of its own */
+    MUST(ggld_open_path(&file, path, NULL, &err), err);
+    options.progress = NULL;
+    options.flags = GGLD_HASH_KEEP_CACHE;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    CHECK(fdatasync(fd) == 0, "fdatasync");
+    (void)posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
+    /* Some of it is there before. */
+    (void)posix_fadvise(fd, 0, 0, POSIX_FADV_RANDOM);
+    CHECK(pread(fd, buffer, sizeof buffer, 32 << 20) == sizeof buffer, "pread");
+    long before = cached_pages();
+    if (before < 0 || before > (long)(SIZE_BYTES / 4096 / 2)) {
+        printf("this file system does not drop pages: not tested\n");
+        ggld_close(file);
+        close(fd);
+        return;
+    }
+    MUST(hash_file(file, &options, &m, &err), err);
+    ggld_manifest_free(m);
+    long after = cached_pages();
+    /* The metadata's pages are mapped, and stay. */
+    CHECK(after >= before && after <= before + 64,
+          "expected %ld cached pages, got %ld", before, after);
+    options.flags = 0;
+    MUST(hash_file(file, &options, &m, &err), err);
+    ggld_manifest_free(m);
+    CHECK(cached_pages() > (long)(SIZE_BYTES / 4096 / 2),
+          "expected pages to stay where nothing else was asked");
+    ggld_close(file);
+    close(fd);
+}
+
+/* ---- starts that start nothing ---- */
+
+static void test_bad_arguments(void)
+{
+    uv_loop_t loop;
+    ggld_job *job = NULL;
+    ggld_file *file;
+    hashed h = { 0 };
+    ggld_hash_options options = ggld_hash_options_init();
+    MUST(ggld_open_path(&file, path, NULL, &err), err);
+    uv_loop_init(&loop);
+    options.struct_size--;
+    CHECK(ggld_hash_start(&job, &loop, file, &options, take, &h, &err) ==
+              GGLD_E_ABI,
+          "expected GGLD_E_ABI of a size");
+    options = ggld_hash_options_init();
+    options.reserved[3] = 1;
+    CHECK(ggld_hash_start(&job, &loop, file, &options, take, &h, &err) ==
+              GGLD_E_ABI,
+          "expected GGLD_E_ABI of what is reserved");
+    options = ggld_hash_options_init();
+    options.flags = 1u << 7;
+    CHECK(ggld_hash_start(&job, &loop, file, &options, take, &h, &err) ==
+              GGLD_E_ABI,
+          "expected GGLD_E_ABI of a flag");
+    CHECK(ggld_hash_start(&job, NULL, file, NULL, take, &h, &err) ==
+              GGLD_E_INVALID,
+          "expected GGLD_E_INVALID without a loop");
+    CHECK(job == NULL && h.o.n_calls == 0, "expected nothing to be started");
+    loop_finish(&loop, "no job");
+    ggld_close(file);
+}
+
+/* Memory does not grow with the file. */
+static void test_memory(void)
+{
+    ggld_manifest *m;
+    long before = 0, after = 0;
+    char line[128];
+    ggld_hash_options options = hash_options(
+        BIT_XXH3 | BIT_SHA256, GGLD_SCOPE_TENSOR | GGLD_SCOPE_CHUNKS, "m");
+    for (int i = 0; i < 2; i++) {
+        FILE *f = fopen("/proc/self/status", "r");
+        while (f != NULL && fgets(line, sizeof line, f) != NULL)
+            (void)sscanf(line, "RssAnon: %ld kB", i == 0 ? &before : &after);
+        if (f != NULL)
+            fclose(f);
+        if (i == 0) {
+            MUST(hash_path(path, &options, &m, &err), err);
+            ggld_manifest_free(m);
+        }
+    }
+    CHECK(after < before + (64 << 10), "expected less than 64 MiB, got %ld KiB",
+          after - before);
+}
+
+int main(void)
+{
+    setenv("TMPDIR", "/var/tmp", 0); /* on a disk where /tmp may be memory */
+    path = model_path("job.gguf");
+    model_write_llama(path, SIZE_BYTES);
+    loop_warm_up();
+    int n_fds = count_fds();
+    for (size_t i = 0; i < 2; i++) {
+        test_progress(scope_sets[i]);
+        test_cancel(scope_sets[i]);
+        test_shrunk(scope_sets[i]);
+        test_cache_is_left_as_it_was(scope_sets[i]);
+    }
+    test_cancel_at_once();
+    test_many_at_once();
+    test_bad_arguments();
+    test_memory();
+    CHECK(count_fds() == n_fds, "expected %d descriptors, got %d", n_fds,
+          count_fds());
+    unlink(path);
+    free(path);
+    return n_failed == 0 ? 0 : 1;
+}
