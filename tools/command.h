@@ -5,6 +5,7 @@
 #ifndef TOOLS_COMMAND_H
 #define TOOLS_COMMAND_H
 
+#include <limits.h>
 #include <stdbool.h>
 
 #include "out.h"
@@ -15,14 +16,17 @@ enum {
     STATUS_USAGE = 2
 };
 
-#define OPTIONS_MAX  16
-#define OPERANDS_MAX 4
+#define OPTIONS_MAX 16
+#define LIST_MAX    256 /* characters of a list that is given in pieces */
+#define ANY_NUMBER  INT_MAX
 
 typedef struct option_row {
     const char *name;  /* without dashes */
     char letter;       /* or 0 */
     const char *value; /* what help calls its value; NULL: it takes none */
     const char *help;
+    bool is_list; /* given again, it adds to what it has, with a comma; one
+                     option of a command may be so */
 } option_row;
 
 typedef struct args {
@@ -30,8 +34,9 @@ typedef struct args {
     output *out; /* standard output */
     /* By place in the command's table; NULL where the option is not given. */
     const char *values[OPTIONS_MAX];
-    const char *operands[OPERANDS_MAX];
+    char **operands; /* in main's argv */
     int n_operands;
+    char list[LIST_MAX]; /* where the list option's value is put together */
 } args;
 
 typedef struct command_row {
@@ -57,5 +62,8 @@ extern const command_row command_bench;
 extern const command_row command_warm;
 extern const command_row command_residency;
 extern const command_row command_stream;
+extern const command_row command_hash;
+extern const command_row command_verify;
+extern const command_row command_sign;
 
 #endif /* TOOLS_COMMAND_H */

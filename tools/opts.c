@@ -24,6 +24,22 @@ static int report_unknown(const args *a, const char *word, size_t name_len)
     return report_usage(a, "unknown option '--%s'", name);
 }
 
+static int set_value(args *a, int option, const char *value)
+{
+    const option_row *row = &a->command->options[option];
+    if (!row->is_list) {
+        a->values[option] = value;
+        return STATUS_GOOD;
+    }
+    size_t used = strlen(a->list);
+    int n = snprintf(a->list + used, sizeof a->list - used, "%s%s",
+                     used != 0 ? "," : "", value);
+    if (n < 0 || (size_t)n >= sizeof a->list - used)
+        return report_usage(a, "option '--%s' is too long", row->name);
+    a->values[option] = a->list;
+    return STATUS_GOOD;
+}
+
 /* One word that starts with "--" and more. */
 static int parse_long(args *a, char *const *words, int n_words, int *at)
 {
@@ -42,10 +58,10 @@ static int parse_long(args *a, char *const *words, int n_words, int *at)
         if (options[i].value != NULL && !joined && *at + 1 >= n_words)
             return report_usage(a, "option '--%s' needs a value: %s",
                                 options[i].name, options[i].value);
-        a->values[i] = options[i].value == NULL ? ""
-                       : joined                 ? name + len + 1
-                                                : words[++*at];
-        return STATUS_GOOD;
+        return set_value(a, i,
+                         options[i].value == NULL ? ""
+                         : joined                 ? name + len + 1
+                                                  : words[++*at]);
     }
     return report_unknown(a, words[*at], len);
 }
@@ -62,14 +78,14 @@ static int parse_short(args *a, char *const *words, int n_words, int *at)
             i++;
         if (options[i].name == NULL)
             return report_usage(a, "unknown option '%s'", words[*at]);
-        a->values[i] = "";
-        if (options[i].value == NULL)
+        if (options[i].value == NULL) {
+            a->values[i] = "";
             continue;
+        }
         if (p[1] == '\0' && *at + 1 >= n_words)
             return report_usage(a, "option '-%c' needs a value: %s", *p,
                                 options[i].value);
-        a->values[i] = p[1] != '\0' ? p + 1 : words[++*at];
-        break;
+        return set_value(a, i, p[1] != '\0' ? p + 1 : words[++*at]);
     }
     return STATUS_GOOD;
 }
@@ -82,7 +98,7 @@ static int check_count(const args *a)
     return STATUS_GOOD;
 }
 
-int opts_parse(args *a, char *const *words, int n_words, bool *help)
+int opts_parse(args *a, char **words, int n_words, bool *help)
 {
     bool options_over = false;
     int status = STATUS_GOOD;
@@ -95,8 +111,9 @@ int opts_parse(args *a, char *const *words, int n_words, bool *help)
     if (*help)
         return STATUS_GOOD;
     options_over = false;
+    a->operands = words; /* there are never more of them than words read */
     for (int i = 0; i < n_words && status == STATUS_GOOD; i++) {
-        const char *word = words[i];
+        char *word = words[i];
         if (!options_over && strcmp(word, "--") == 0)
             options_over = true;
         else if (!options_over && word[0] == '-' && word[1] == '-')

@@ -9,9 +9,9 @@
 
 #include "command.h"
 
-/* words[0] is the first behind the command's name. STATUS_GOOD, or what was
- * reported. *help: --help was among them, nothing else counts. */
-int opts_parse(args *a, char *const *words, int n_words, bool *help);
+/* words[0] is the first behind the command's name; operands move to the front.
+ * STATUS_GOOD, or what was reported. *help: --help was among them, nothing else counts. */
+int opts_parse(args *a, char **words, int n_words, bool *help);
 void opts_help(output *o, const command_row *command);
 
 /* Strictly a decimal number within [least, most], nothing before or behind;
