@@ -14,10 +14,11 @@
 #include "report.h"
 
 static const command_row *const commands[] = {
-    &command_info,  &command_kv,        &command_tensors, &command_dump,
-    &command_check, &command_quantize,  &command_sample,  &command_bench,
+    &command_info,   &command_kv,        &command_tensors, &command_dump,
+    &command_check,  &command_quantize,  &command_sample,  &command_bench,
 #ifdef GGLD_HAVE_UV
-    &command_warm,  &command_residency, &command_stream,
+    &command_warm,   &command_residency, &command_stream,  &command_hash,
+    &command_verify, &command_sign,
 #endif
 };
 #define N_COMMANDS (sizeof commands / sizeof commands[0])

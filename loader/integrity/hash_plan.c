@@ -33,11 +33,11 @@ static ggld_status check_request(const ggld_hash_request *r, ggld_error *err)
     const uint32_t scopes = SERIAL_SCOPES | GGLD_SCOPE_METADATA |
                             GGLD_SCOPE_TENSOR | GGLD_SCOPE_CHUNKS;
     uint32_t uuid = GGLD_ALGO_BIT(GGLD_ALGO_UUID);
+    bool only_uuid = r->algos == uuid;
     const char *why = NULL;
     if ((r->algos & ~GGLD_ALGO_ALL) != 0 || (r->scopes & ~scopes) != 0)
         why = "an algorithm or scope that is not known";
-    else if ((r->scopes & SERIAL_SCOPES) != 0 && (r->algos & ~uuid) == 0 &&
-             (r->scopes & GGLD_SCOPE_FILE) != 0)
+    else if (only_uuid && (r->scopes & GGLD_SCOPE_FILE) != 0)
         why = "a uuid is of the tensors together, not of the whole file";
     else if ((r->algos & uuid) != 0 && (r->scopes & GGLD_SCOPE_TENSORS) == 0)
         why = "a uuid is of the tensors together, which were not asked for";

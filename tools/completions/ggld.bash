@@ -14,7 +14,7 @@ _ggld() {
     COMPREPLY=()
     if [ "$COMP_CWORD" = 1 ]; then
         words="info kv tensors dump check quantize sample bench warm
-            residency stream help --help --version"
+            residency stream hash verify sign help --help --version"
         mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur")
         return
     fi
@@ -26,6 +26,12 @@ _ggld() {
     warm:--io) words="auto map pread uring" ;;
     stream:--io) words="auto map pread direct uring" ;;
     *:--budget | warm:--tensors) return ;;
+    hash:-a | hash:--algo) words="sha256 sha1 xxh64 xxh3 uuid" ;;
+    hash:-f | hash:--format | verify:-f | verify:--format)
+        words="ggsum llama sha256sum digest lfs in-toto"
+        ;;
+    hash:--chunks) words="xxh3 sha256 none" ;;
+    verify:--root) return ;;
     bench:--elems | dump:-r | dump:--rows) return ;;
     esac
     if [ -z "$words" ] && [[ $cur == -* ]]; then
@@ -42,6 +48,15 @@ _ggld() {
         warm) words="--tensors --order --budget --io --json --help" ;;
         residency) words="--json --help" ;;
         stream) words="--budget --f32 --io --json --help" ;;
+        hash)
+            words="--algo --format --output --save --whole --chunks --uncached
+                --json --help"
+            ;;
+        verify)
+            words="--format --pubkey --root --once --folder --all --uncached
+                --json --help"
+            ;;
+        sign) words="--key --output --help" ;;
         esac
     fi
     # The tensors of the file before.

@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: MIT
+# hash, verify, sign: what they print and write, what they find, and what they
+# refuse.
+# shellcheck shell=bash
+. "$(dirname "$0")/lib.sh"
+if ! "$ggld" --help | grep -q '^  hash '; then
+    skip "integrity" "built without libuv"
+    finish
+fi
+sample=$work/sample.gguf
+run sample --layers 2 "$sample"
+whole=$(sha256sum <"$sample" | cut -c1-64)
+n=$("$ggld" tensors --json "$sample" | jq '.tensors|length')
+
+flip() { # FILE OFFSET
+    local byte
+    byte=$(tail -c "+$(($2 + 1))" "$1" | head -c 1 | od -An -tu1)
+    # shellcheck disable=SC2059 # made of an octal number
+    printf "\\$(printf '%03o' $((byte ^ 16)))" |
+        dd of="$1" bs=1 seek="$2" conv=notrunc status=none
+}
+# Old enough for verify --once.
+settle() { sleep 0.2; }
+
+# ---- hash ----
+expect "hash" 0 "ggsum 1" "/s" hash "$sample"
+is "hash: tensors" "$n" "$(grep -c '^tensor ' "$work/out")"
+run hash --format sha256sum "$sample"
+is "hash: sha256sum's own format" "$whole  $sample" "$(cat "$work/out")"
+sha256sum --quiet --strict -c "$work/out"
+is "hash: sha256sum takes it" 0 $?
+run hash --format digest "$sample"
+is "hash: a digest" "sha256:$whole" "$(cat "$work/out")"
+run hash --format lfs "$sample"
+is "hash: a pointer" \
+    "version https://git-lfs.github.com/spec/v1 oid sha256:$whole size $(wc -c <"$sample")" \
+    "$(xargs <"$work/out")"
+run hash -f llama -a sha1 --algo=sha256,uuid "$sample"
+is "hash: llama's lines" "$((2 * n + 3))" "$(wc -l <"$work/out")"
+is "hash: llama's last line" uuid "$(tail -n 1 "$work/out" | cut -d' ' -f1)"
+run hash -f llama "$sample"
+is "hash: llama's own default" "xxh64" "$(cut -d' ' -f1 "$work/out" | sort -u)"
+run hash --json "$sample"
+json "hash: JSON" '.[0]|[.file,(.digests|length)]' \
+    "[\"$sample\",$((n + 1))]"
+json "hash: keys" '.[0]|keys_unsorted' \
+    '["file","file_bytes","metadata_bytes","root","digests","read_bytes","seconds","bytes_per_s"]'
+is "hash: nothing on standard error with JSON" "" "$(cat "$work/err")"
+run hash -o "$work/out.ggsum" "$sample"
+run hash "$sample"
+same "hash: the same in a file" "$work/out" "$work/out.ggsum"
+for format in ggsum llama sha256sum digest lfs in-toto; do
+    run hash --format $format -o "$work/m" "$sample"
+    expect "verify: $format" 0 "good: " "/s" verify "$sample" "$work/m"
+done
+run sample --seed 7 "$work/other.gguf"
+run hash --format in-toto "$work/sample.gguf" "$work/other.gguf"
+json "hash: two files, sorted" '[.predicate.resources[].name]' \
+    '["other.gguf","sample.gguf"]'
+cp "$work/out" "$work/both.json"
+expect "verify: one of two" 0 "good: the whole file" "/s" \
+    verify "$work/other.gguf" "$work/both.json"
+expect "hash: a ggsum of two" 2 "" "one file" hash "$sample" "$work/other.gguf"
+expect "hash: --save of two" 0 "" "/s" hash --save "$sample" "$work/other.gguf"
+is "hash: --save wrote two" 2 "$(find "$work" -name '*.gguf.ggsum' | wc -l)"
+expect "hash: an unknown algorithm" 2 "" "--algo is 'md5'" hash -a md5 "$sample"
+expect "hash: an unknown format" 2 "" "--format is 'x'" hash -f x "$sample"
+expect "hash: chunks of 5000" 1 "" "power of two" hash --chunks xxh3:5000 "$sample"
+expect "hash: chunks of md5" 2 "" "--chunks is 'md5'" hash --chunks md5 "$sample"
+expect "hash: --save elsewhere" 2 "" "--save" hash --save -o x "$sample"
+expect "hash: uuid of a file" 1 "" "uuid" hash -f sha256sum -a uuid "$sample"
+expect "hash: no file" 1 "" "No such file" hash "$work/none"
+head -c 100000 "$sample" >"$work/part.gguf"
+expect "hash: a part" 1 "" "past the end of the file" hash "$work/part.gguf"
+run hash --chunks sha256:4K "$sample"
+has "hash: chunks of 4K" "$work/out" "chunks sha256 4096 "
+run hash --chunks none "$sample"
+is "hash: no chunks" 0 "$(grep -c '^chunks' "$work/out")"
+run hash --whole --uncached "$sample"
+has "hash: --whole" "$work/out" "whole sha256:$whole"
+
+# ---- verify ----
+expect "verify: beside the file" 0 "good: " "/s" verify "$sample"
+expect "verify: --all" 0 "sha256 of tensor token_embd.weight" "/s" \
+    verify --all "$sample"
+expect "verify: a digest" 0 "good: the whole file" "/s" \
+    verify "$sample" "sha256:$whole"
+expect "verify: a wrong digest" 1 "the file differs: expected sha256 0000" "/s" \
+    verify "$sample" "sha256:$(printf '%064d' 0)"
+expect "verify: half a digest" 1 "" "'sha256:HEX' is wanted" \
+    verify "$sample" "sha256:${whole:0:32}"
+expect "verify: another model's" 1 "differs" "/s" \
+    verify "$work/other.gguf" "$sample.ggsum"
+cp "$sample" "$work/bad.gguf"
+flip "$work/bad.gguf" 900000
+expect "verify: a flipped bit" 1 "differs first in bytes" "/s" \
+    verify "$work/bad.gguf" "$sample.ggsum"
+run verify --json "$work/bad.gguf" "$sample.ggsum"
+is "verify: status with JSON" 1 "$rc"
+json "verify: JSON" '[.good,.items[0].verdict,.items[0].of]' \
+    '[false,"differs","tensor"]'
+json "verify: the range" \
+    '.items[0]|(.bad_offset<=900000 and .bad_offset+.bad_bytes>900000)' true
+json "verify: keys" 'keys_unsorted' \
+    '["file","manifest","good","signed","from_cache","summary","items","read_bytes","seconds","bytes_per_s"]'
+expect "verify: no manifest" 1 "" "bad.gguf.ggsum: cannot open" \
+    verify "$work/bad.gguf"
+sha256sum "$work/other.gguf" >"$work/sums"
+expect "verify: of other files only" 1 "" "no digest of" \
+    verify "$sample" "$work/sums"
+head -n -1 "$sample.ggsum" >"$work/cut.ggsum"
+expect "verify: a cut manifest" 1 "" \
+    "cut.ggsum line $(wc -l <"$work/cut.ggsum"): cut" \
+    verify "$sample" "$work/cut.ggsum"
+sed 's/^size .*/size 7/' "$sample.ggsum" >"$work/x.ggsum"
+expect "verify: a changed manifest" 1 "" "x.ggsum line 4: metadata" \
+    verify "$sample" "$work/x.ggsum"
+expect "verify: nothing" 2 "" "operand missing" verify
+expect "verify: e3b0c442" 1 "no bytes at all" "/s" verify "$sample" \
+    sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855
+root=$(sed -n 's/^root sha256://p' "$sample.ggsum")
+expect "verify: the root" 0 "good: " "/s" verify --root "$root" "$sample"
+expect "verify: another root" 1 "" "not the one given" \
+    verify --root "${root//[0-9]/0}" "$sample"
+
+# ---- once ----
+settle
+expect "once: first" 0 "good: metadata" "/s" \
+    verify --folder "$work/cache" "$sample"
+expect "once: again" 0 "verified before" "" \
+    verify --folder "$work/cache" "$sample"
+XDG_CACHE_HOME=$work/xdg expect "once: where it is kept" 0 "good: " "/s" \
+    verify --once "$sample"
+is "once: one record" 1 "$(find "$work/xdg/ggld/verified" -type f | wc -l)"
+cp "$sample.ggsum" "$work/bad.gguf.ggsum"
+settle
+expect "once: bad files" 1 "differs" "/s" \
+    verify --folder "$work/cache" "$work/bad.gguf"
+expect "once: are not remembered" 1 "differs" "/s" \
+    verify --folder "$work/cache" "$work/bad.gguf"
+touch "$sample"
+settle
+expect "once: touched" 0 "good: metadata" "/s" \
+    verify --folder "$work/cache" "$sample"
+
+# ---- sign ----
+if command -v openssl >/dev/null; then
+    openssl genpkey -algorithm ed25519 -out "$work/key.pem"
+    openssl pkey -in "$work/key.pem" -pubout -out "$work/pub.pem"
+    openssl genpkey -algorithm ed25519 -out "$work/key2.pem"
+    openssl pkey -in "$work/key2.pem" -pubout -out "$work/pub2.pem"
+    expect "verify: no signature" 1 "" "sample.gguf.ggsum.sig: cannot open" \
+        verify --pubkey "$work/pub.pem" "$sample"
+    expect "sign" 0 "" "a forger can match" \
+        sign --key "$work/key.pem" "$sample.ggsum"
+    openssl pkeyutl -verify -rawin -pubin -inkey "$work/pub.pem" \
+        -in "$sample.ggsum" -sigfile "$sample.ggsum.sig" >/dev/null
+    is "sign: openssl takes it" 0 $?
+    expect "verify: signed" 0 "(signed)" "/s" \
+        verify --pubkey "$work/pub.pem" "$sample"
+    expect "verify: by another" 1 "" "not this key's signature" \
+        verify --pubkey "$work/pub2.pem" "$sample"
+    run hash --save --chunks sha256 "$sample"
+    expect "verify: of another manifest" 1 "" "not this key's signature" \
+        verify --pubkey "$work/pub.pem" "$sample"
+    expect "sign: chunks of sha256" 0 "" "" \
+        sign --key "$work/key.pem" "$sample.ggsum"
+    expect "sign: no key" 2 "" "--key is needed" sign "$sample.ggsum"
+    expect "sign: a public key" 1 "" "no Ed25519 private key" \
+        sign --key "$work/pub.pem" "$sample.ggsum"
+    expect "sign: no manifest" 1 "" "no manifest of a known kind" \
+        sign --key "$work/key.pem" "$sample"
+    echo short >"$sample.ggsum.sig"
+    expect "verify: a short signature" 1 "" "it has 6 bytes" \
+        verify --pubkey "$work/pub.pem" "$sample"
+else
+    skip "sign" "no openssl here"
+fi
+finish

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+/* ggld sign: a detached Ed25519 signature of a manifest. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "command.h"
+#include "digests.h"
+#include "outfile.h"
+#include "report.h"
+
+enum { OPT_KEY, OPT_OUTPUT };
+
+/* Only what can be verified is signed; and who signs for fast chunks is told
+ * what that is not worth. */
+static int check_manifest(const char *path, const char *text, size_t size)
+{
+    ggld_manifest *manifest;
+    ggld_manifest_info info = { .struct_size = sizeof info };
+    ggld_error err;
+    const char *slash = strrchr(path, '/');
+    if (ggld_manifest_parse(&manifest, slash != NULL ? slash + 1 : path, text,
+                            size, GGLD_MANIFEST_ANY, &err) != GGLD_OK)
+        return report_error(path, &err);
+    ggld_manifest_get_info(manifest, &info);
+    ggld_manifest_free(manifest);
+    if (info.chunk_algo != 0 && info.chunk_algo != GGLD_ALGO_SHA256)
+        report_note(path,
+                    "its chunks have %s digests, which a forger can match: "
+                    "verification on access will find damage only (see "
+                    "ggld hash --chunks sha256)",
+                    ggld_algo_name(info.chunk_algo));
+    return STATUS_GOOD;
+}
+
+static int write_signature(const char *path,
+                           const uint8_t signature[GGLD_SIGNATURE_BYTES])
+{
+    outfile f;
+    int status = outfile_begin(&f, path);
+    if (status != STATUS_GOOD)
+        return status;
+    out_bytes(&f.out, signature, GGLD_SIGNATURE_BYTES);
+    return outfile_finish(&f, STATUS_GOOD);
+}
+
+static int sign(const args *a, const char *text, size_t size)
+{
+    char beside[DIGESTS_PATH_MAX];
+    uint8_t signature[GGLD_SIGNATURE_BYTES];
+    char *key;
+    size_t key_size;
+    ggld_error err;
+    const char *path = a->operands[0];
+    int status = path_with(path, ".sig", beside);
+    if (status == STATUS_GOOD)
+        status = check_manifest(path, text, size);
+    if (status == STATUS_GOOD)
+        status = text_read(a->values[OPT_KEY], &key, &key_size);
+    if (status != STATUS_GOOD)
+        return status;
+    if (ggld_sign(text, size, key, signature, &err) != GGLD_OK)
+        status = report_error(a->values[OPT_KEY], &err);
+    explicit_bzero(key, key_size);
+    free(key);
+    if (status != STATUS_GOOD)
+        return status;
+    return write_signature(a->values[OPT_OUTPUT] != NULL ? a->values[OPT_OUTPUT]
+                                                         : beside,
+                           signature);
+}
+
+static int sign_run(const args *a)
+{
+    char *text;
+    size_t size;
+    if (a->values[OPT_KEY] == NULL)
+        return report_usage(a, "--key is needed: a PEM file with an Ed25519 "
+                               "private key");
+    int status = text_read(a->operands[0], &text, &size);
+    if (status != STATUS_GOOD)
+        return status;
+    status = sign(a, text, size);
+    free(text);
+    return status;
+}
+
+static const option_row options[] = {
+    [OPT_KEY] = { "key", 'k', "PEM", "the Ed25519 private key" },
+    [OPT_OUTPUT] = { "output", 'o', "OUT",
+                     "write to OUT (default: MANIFEST.sig)" },
+    { NULL, 0, NULL, NULL },
+};
+
+const command_row command_sign = {
+    "sign",
+    "MANIFEST",
+    "Signs a manifest, for ggld verify --pubkey",
+    "The signature is 64 bytes, of the manifest's text as it is. A key is\n"
+    "made by: openssl genpkey -algorithm ed25519 -out KEY.pem\n",
+    1,
+    1,
+    options,
+    sign_run,
+};

@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: MIT */
+/* ggld verify: is a model what its manifest says? */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <uv.h>
+
+#include "command.h"
+#include "digests.h"
+#include "jobs.h"
+#include "report.h"
+#include "text.h"
+
+enum {
+    OPT_FORMAT,
+    OPT_PUBKEY,
+    OPT_ROOT,
+    OPT_ONCE,
+    OPT_FOLDER,
+    OPT_ALL,
+    OPT_UNCACHED,
+    OPT_JSON
+};
+
+typedef struct verifying {
+    const args *a;
+    const char *path;
+    char manifest_path[DIGESTS_PATH_MAX];
+    ggld_manifest *manifest;
+    int fd;
+    ggld_file *file;
+    ggld_file_identity identity;
+    ggld_verify_cache *cache; /* NULL: not asked for */
+    bool is_signed;
+    bool from_cache;
+} verifying;
+
+typedef struct verify_run {
+    job_run run;
+    ggld_verify_report *report;
+} verify_run;
+
+/* ---- the manifest ---- */
+
+static int check_signature(verifying *v, const char *text, size_t size)
+{
+    char path[DIGESTS_PATH_MAX];
+    char *key = NULL, *signature = NULL;
+    size_t key_size, signature_size;
+    ggld_error err;
+    int status = path_with(v->manifest_path, ".sig", path);
+    if (status == STATUS_GOOD)
+        status = text_read(path, &signature, &signature_size);
+    if (status == STATUS_GOOD && signature_size != GGLD_SIGNATURE_BYTES)
+        status = report(path, "no Ed25519 signature: it has %zu bytes, not %d",
+                        signature_size, GGLD_SIGNATURE_BYTES);
+    if (status == STATUS_GOOD)
+        status = text_read(v->a->values[OPT_PUBKEY], &key, &key_size);
+    if (status == STATUS_GOOD &&
+        ggld_sign_check(text, size, key, (const uint8_t *)signature, &err) !=
+            GGLD_OK)
+        status = report_error(path, &err);
+    v->is_signed = status == STATUS_GOOD;
+    free(key);
+    free(signature);
+    return status;
+}
+
+static int check_root(const verifying *v)
+{
+    char is[GGLD_DIGEST_TEXT_MAX];
+    const char *wanted = v->a->values[OPT_ROOT];
+    ggld_manifest_info info = { .struct_size = sizeof info };
+    ggld_manifest_get_info(v->manifest, &info);
+    if (strncmp(wanted, "sha256:", 7) == 0)
+        wanted += 7;
+    ggld_digest_text(&info.root, is);
+    if (info.root.algo == 0)
+        return report(v->manifest_path, "it has no chunks, and so no root");
+    if (strcasecmp(is, wanted) == 0)
+        return STATUS_GOOD;
+    return report(v->manifest_path, "its root is %s, not the one given", is);
+}
+
+/* What is checked and what is parsed are the same bytes. */
+static int take_manifest(verifying *v, const char *text, size_t size)
+{
+    uint32_t format = GGLD_MANIFEST_ANY;
+    ggld_error err;
+    const char *slash = strrchr(v->manifest_path, '/');
+    const char *name = slash != NULL ? slash + 1 : v->manifest_path;
+    int status = format_parse(v->a, v->a->values[OPT_FORMAT], &format);
+    if (status == STATUS_GOOD && v->a->values[OPT_PUBKEY] != NULL)
+        status = check_signature(v, text, size);
+    if (status == STATUS_GOOD &&
+        ggld_manifest_parse(&v->manifest, name, text, size, format, &err) !=
+            GGLD_OK)
+        status = report_error(v->path, &err);
+    if (status == STATUS_GOOD && v->a->values[OPT_ROOT] != NULL)
+        status = check_root(v);
+    return status;
+}
+
+/* Given, or beside the file; or itself a digest. */
+static int read_manifest(verifying *v)
+{
+    const char *given = v->a->n_operands > 1 ? v->a->operands[1] : NULL;
+    char *text;
+    size_t size;
+    if (given != NULL && strncmp(given, "sha256:", 7) == 0) {
+        int long_name = path_with(given, "", v->manifest_path);
+        return long_name != STATUS_GOOD
+                   ? long_name
+                   : take_manifest(v, given, strlen(given));
+    }
+    int status = given != NULL ? path_with(given, "", v->manifest_path)
+                               : path_with(v->path, ".ggsum", v->manifest_path);
+    if (status == STATUS_GOOD)
+        status = text_read(v->manifest_path, &text, &size);
+    if (status != STATUS_GOOD)
+        return status;
+    status = take_manifest(v, text, size);
+    free(text);
+    return status;
+}
+
+/* ---- the file ---- */
+
+static int open_file(verifying *v)
+{
+    ggld_error err;
+    v->fd = open(v->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (v->fd < 0)
+        return report_errno(v->path, errno, "cannot open");
+    if (ggld_file_identity_of_fd(&v->identity, v->fd, &err) != GGLD_OK ||
+        ggld_open_fd(&v->file, v->fd, NULL, &err) != GGLD_OK)
+        return report_error(v->path, &err);
+    if (v->a->values[OPT_ONCE] == NULL && v->a->values[OPT_FOLDER] == NULL)
+        return STATUS_GOOD;
+    if (ggld_verify_cache_new(&v->cache, v->a->values[OPT_FOLDER], &err) !=
+        GGLD_OK)
+        return report_error(v->path, &err);
+    v->from_cache =
+        ggld_verify_cache_has(v->cache, &v->identity, v->file, v->manifest);
+    return STATUS_GOOD;
+}
+
+static void take_report(ggld_job *job, ggld_verify_report *result_report,
+                        const ggld_error *result, void *user)
+{
+    verify_run *r = user;
+    r->report = result_report;
+    job_run_done(job, result, &r->run);
+}
+
+static int compare(verifying *v, verify_run *r)
+{
+    uv_loop_t loop;
+    ggld_job *job;
+    ggld_error err;
+    ggld_verify_options options = ggld_verify_options_init();
+    options.path = v->path;
+    options.progress = job_run_progress;
+    if (v->a->values[OPT_UNCACHED] != NULL)
+        options.flags = GGLD_HASH_KEEP_CACHE;
+    int code = uv_loop_init(&loop);
+    if (code != 0)
+        return report(v->path, "no loop: %s", uv_strerror(code));
+    job_run_begin(&r->run, v->path, "verifying");
+    if (ggld_verify_start(&job, &loop, v->file, v->manifest, &options,
+                          take_report, r, &err) != GGLD_OK) {
+        (void)uv_loop_close(&loop);
+        return report_error(v->path, &err);
+    }
+    return job_run_finish(&r->run, &loop);
+}
+
+static void remember(const verifying *v)
+{
+    ggld_error err;
+    bool stored = false;
+    if (ggld_verify_cache_put(v->cache, &v->identity, v->fd, v->file,
+                              v->manifest, &stored, &err) != GGLD_OK)
+        report_note(v->path, "not remembered: %s", err.message);
+    else if (!stored)
+        report_note(v->path, "not remembered: it was changed a moment ago, or "
+                             "the folder is not ours alone");
+}
+
+/* ---- what is said ---- */
+
+static json_object *json_item(const ggld_verify_item *item)
+{
+    json_object *row = js_object();
+    bool renamed = item->verdict == GGLD_VERDICT_RENAMED;
+    js_set_text(row, "verdict", ggld_verdict_name(item->verdict));
+    js_set_text(row, "of", scope_text(item->scope));
+    js_set(row, "name",
+           item->scope == GGLD_SCOPE_TENSOR
+               ? js_text(item->name.data, (size_t)item->name.len)
+               : NULL);
+    js_set(row, "new_name",
+           renamed ? js_text(item->new_name.data, (size_t)item->new_name.len)
+                   : NULL);
+    js_set(row, "expected", js_digest(&item->expected));
+    js_set(row, "actual", js_digest(&item->actual));
+    js_set(row, "bad_offset",
+           item->bad_bytes != 0 ? js_u64(item->bad_offset_bytes) : NULL);
+    js_set(row, "bad_bytes",
+           item->bad_bytes != 0 ? js_u64(item->bad_bytes) : NULL);
+    js_set_text(row, "message", item->message);
+    return row;
+}
+
+static void print_json(const verifying *v, const verify_run *r, bool good)
+{
+    json_object *object = js_object(), *items = js_array();
+    ggld_verify_item item = { .struct_size = sizeof item };
+    for (uint64_t i = 0;
+         r->report != NULL && ggld_verify_report_at(r->report, i, &item); i++)
+        if (v->a->values[OPT_ALL] != NULL || item.verdict != GGLD_VERDICT_SAME)
+            js_append(items, json_item(&item));
+    js_set_text(object, "file", v->path);
+    js_set_text(object, "manifest", v->manifest_path);
+    js_set(object, "good", js_bool(good));
+    js_set(object, "signed", js_bool(v->is_signed));
+    js_set(object, "from_cache", js_bool(v->from_cache));
+    js_set_text(object, "summary",
+                r->report != NULL ? ggld_verify_report_summary(r->report)
+                                  : "good: verified before");
+    js_set(object, "items", items);
+    js_set_u64(object, "read_bytes", r->run.done_bytes);
+    js_set(object, "seconds", js_measure(r->run.seconds));
+    js_set(object, "bytes_per_s", js_measure(job_rate(&r->run)));
+    js_print(v->a->out, object);
+}
+
+static void print_item(output *o, const ggld_verify_item *item)
+{
+    out_printf(o, "%-9s  ", ggld_verdict_name(item->verdict));
+    if (item->verdict != GGLD_VERDICT_SAME) {
+        out_text(o, item->message); /* names in it are safe already */
+    } else {
+        out_printf(o, "%s of ", ggld_algo_name(item->expected.algo));
+        out_text(o, scope_text(item->scope));
+        out_text(o, item->name.len != 0 ? " " : "");
+        text_put_name(o, item->name.data, (size_t)item->name.len);
+    }
+    out_text(o, "\n");
+}
+
+static void print_report(const verifying *v, const ggld_verify_report *report)
+{
+    output *o = v->a->out;
+    ggld_verify_item item = { .struct_size = sizeof item };
+    uint64_t n_bad = 0;
+    for (uint64_t i = 0; ggld_verify_report_at(report, i, &item); i++) {
+        bool same = item.verdict == GGLD_VERDICT_SAME;
+        n_bad += !same && item.verdict != GGLD_VERDICT_UNCOVERED;
+        if (!same || v->a->values[OPT_ALL] != NULL)
+            print_item(o, &item);
+    }
+    if (n_bad != 0)
+        out_printf(o, "bad: %" PRIu64 " of %" PRIu64 " items", n_bad,
+                   ggld_verify_report_count(report));
+    else
+        out_text(o, ggld_verify_report_summary(report));
+}
+
+static void print_text(const verifying *v, const verify_run *r)
+{
+    if (r->report != NULL)
+        print_report(v, r->report);
+    else
+        out_text(v->a->out, "good: verified before, and not changed since");
+    out_text(v->a->out, v->is_signed ? " (signed)\n" : "\n");
+    if (r->report != NULL)
+        report_note(v->path, "%s in %.2f s, %s/s",
+                    text_size(r->run.done_bytes).text, r->run.seconds,
+                    text_size((uint64_t)job_rate(&r->run)).text);
+}
+
+static int verify(verifying *v)
+{
+    verify_run r = { .report = NULL };
+    bool good = v->from_cache;
+    int status = STATUS_GOOD;
+    if (!v->from_cache)
+        status = compare(v, &r);
+    if (status != STATUS_GOOD)
+        return status;
+    if (r.report != NULL)
+        good = ggld_verify_report_good(r.report);
+    if (v->cache != NULL && good && !v->from_cache)
+        remember(v);
+    if (v->a->values[OPT_JSON] != NULL)
+        print_json(v, &r, good);
+    else
+        print_text(v, &r);
+    ggld_verify_report_free(r.report);
+    return good ? STATUS_GOOD : STATUS_FAULT;
+}
+
+static int verify_run_command(const args *a)
+{
+    verifying v = { .a = a, .path = a->operands[0], .fd = -1 };
+    int status = read_manifest(&v);
+    if (status == STATUS_GOOD)
+        status = open_file(&v);
+    if (status == STATUS_GOOD)
+        status = verify(&v);
+    ggld_verify_cache_free(v.cache);
+    ggld_close(v.file);
+    if (v.fd >= 0)
+        close(v.fd);
+    ggld_manifest_free(v.manifest);
+    return status;
+}
+
+static const option_row options[] = {
+    [OPT_FORMAT] = { "format", 'f', "FORMAT",
+                     "the manifest's; told from its text if not given" },
+    [OPT_PUBKEY] = { "pubkey", 0, "PEM",
+                     "MANIFEST.sig must be this key's signature" },
+    [OPT_ROOT] = { "root", 0, "HEX", "the root that the manifest must have" },
+    [OPT_ONCE] = { "once", 0, NULL,
+                   "remember it, and do not read a file known as good again" },
+    [OPT_FOLDER] = { "folder", 0, "DIR", "where --once remembers" },
+    [OPT_ALL] = { "all", 0, NULL, "list what is as it should be too" },
+    [OPT_UNCACHED] = { "uncached", 0, NULL,
+                       "leave the page cache as it is found" },
+    [OPT_JSON] = { "json", 0, NULL, "print JSON" },
+    { NULL, 0, NULL, NULL },
+};
+
+const command_row command_verify = {
+    "verify",
+    "FILE [MANIFEST]",
+    "Compares a model with its manifest and names what differs",
+    "MANIFEST is FILE.ggsum if not given; it may be any that ggld hash\n"
+    "writes, or just sha256:HEX. Exit status 1 where anything differs, and\n"
+    "where the manifest says nothing of FILE.\n",
+    1,
+    2,
+    options,
+    verify_run_command,
+};

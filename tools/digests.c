@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT */
+/* See digests.h. */
+#include "digests.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "report.h"
+
+#define TEXT_MAX_BYTES (1 << 30)
+
+static int read_fd(const char *path, int fd, char **text, size_t *size)
+{
+    struct stat st;
+    size_t done = 0;
+    if (fstat(fd, &st) != 0)
+        return report_errno(path, errno, "cannot read");
+    if (!S_ISREG(st.st_mode) || st.st_size > TEXT_MAX_BYTES)
+        return report(path, "no file of up to %d bytes", TEXT_MAX_BYTES);
+    size_t wanted = (size_t)st.st_size;
+    char *data = malloc(wanted + 1);
+    if (data == NULL)
+        return report(path, "no memory for %zu bytes", wanted);
+    while (done < wanted) {
+        ssize_t n = read(fd, data + done, wanted - done);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0) {
+            free(data);
+            return report_errno(path, errno, "cannot read");
+        }
+        if (n == 0)
+            break;
+        done += (size_t)n;
+    }
+    data[done] = '\0';
+    *text = data;
+    *size = done;
+    return STATUS_GOOD;
+}
+
+int text_read(const char *path, char **text, size_t *size)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
+        return report_errno(path, errno, "cannot open");
+    int status = read_fd(path, fd, text, size);
+    close(fd);
+    return status;
+}
+
+int path_with(const char *path, const char *ending, char out[DIGESTS_PATH_MAX])
+{
+    int n = snprintf(out, DIGESTS_PATH_MAX, "%s%s", path, ending);
+    if (n >= 0 && n < DIGESTS_PATH_MAX)
+        return STATUS_GOOD;
+    return report_errno(path, ENAMETOOLONG, "cannot name a file beside it");
+}
+
+int algos_parse(const args *a, const char *text, uint32_t *out)
+{
+    char words[LIST_MAX];
+    char *rest = words, *word;
+    uint32_t algos = 0, algo;
+    if (text == NULL)
+        return STATUS_GOOD;
+    snprintf(words, sizeof words, "%s", text);
+    while ((word = strsep(&rest, ",")) != NULL) {
+        if (!ggld_algo_from_name(word, &algo))
+            return report_usage(
+                a, "--algo is '%s': sha256, sha1, xxh64, xxh3 or uuid", word);
+        algos |= GGLD_ALGO_BIT(algo);
+    }
+    *out = algos;
+    return STATUS_GOOD;
+}
+
+int format_parse(const args *a, const char *text, uint32_t *out)
+{
+    if (text == NULL || ggld_manifest_format_from_name(text, out))
+        return STATUS_GOOD;
+    return report_usage(a,
+                        "--format is '%s': ggsum, llama, sha256sum, digest, "
+                        "lfs or in-toto",
+                        text);
+}
+
+const char *scope_text(uint32_t scope)
+{
+    switch (scope) {
+    case GGLD_SCOPE_FILE:
+        return "file";
+    case GGLD_SCOPE_METADATA:
+        return "metadata";
+    case GGLD_SCOPE_TENSORS:
+        return "tensors";
+    case GGLD_SCOPE_TENSOR:
+        return "tensor";
+    case GGLD_SCOPE_CHUNKS:
+        return "chunks";
+    default:
+        return "?";
+    }
+}
+
+json_object *js_digest(const ggld_digest *digest)
+{
+    char hex[GGLD_DIGEST_TEXT_MAX], text[GGLD_DIGEST_TEXT_MAX + 8];
+    if (digest->algo == 0)
+        return NULL;
+    ggld_digest_text(digest, hex);
+    int n =
+        snprintf(text, sizeof text, "%s:%s", ggld_algo_name(digest->algo), hex);
+    return js_text(text, (size_t)n);
+}
