@@ -13,11 +13,14 @@ typedef struct ggld_span {
     uint64_t size;
 } ggld_span;
 
-/* size bytes from offset on, or NULL where they are not all inside. */
+/* size bytes from offset on, or NULL where they are not all inside. (Of no bytes
+ * at NULL too: C has no NULL + 0.) */
 static inline const uint8_t *ggld_span_at(ggld_span span, uint64_t offset,
                                           uint64_t size)
 {
-    return ggld_fits(offset, size, span.size) ? span.data + offset : NULL;
+    return span.data != NULL && ggld_fits(offset, size, span.size)
+               ? span.data + offset
+               : NULL;
 }
 
 #endif /* GGLD_BASE_SPAN_H */
