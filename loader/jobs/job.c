@@ -202,7 +202,8 @@ void ggld_job_cancel(ggld_job *job)
     /* What still waits for a thread need not wait: libuv calls back with
      * UV_ECANCELED. Requests that run or ran already refuse. */
     (void)uv_cancel((uv_req_t *)&job->work);
-    for (uint32_t i = 0; i < job->n_slots; i++)
+    /* n_slots may be begin's to change, just now. */
+    for (uint32_t i = 0; i < GGLD_JOB_MAX_SLOTS; i++)
         if (job->slots[i].busy)
             (void)uv_cancel((uv_req_t *)&job->slots[i].work);
 }
