@@ -3,9 +3,14 @@
  * goes through the scratch buffer. Must not allocate, nor write to the map. */
 #include "blocks.h"
 
+#include <sys/mman.h>
+
 #include "../base/checked.h"
 #include "../read/file.h"
 #include "extent.h"
+#include "pages.h"
+
+#define FIRST_READ_MAX_BYTES (256u << 10)
 
 #define TYPE(id, NAME, name, elems, bytes, ...)          \
     _Static_assert((bytes) <= GGLD_BLOCKS_SCRATCH_BYTES, \
@@ -23,6 +28,24 @@ void ggld_blocks_init(ggld_blocks *b, const ggld_tensor *tensor,
     b->n_behind = 0;
 }
 
+/* Of a page that is not in memory the kernel reads the surroundings too, by
+ * megabytes on some disks, and lets the reader wait for them. Nobody waits long
+ * for the first rows of a tensor when just their own pages are asked for
+ * before. What follows is left to the kernel, and pays for no system call. */
+static void bring_in_first(const ggld_tensor *tensor, const uint8_t *data,
+                           uint64_t size)
+{
+    /* The tensor is const to who reads it, not in itself. */
+    ggld_tensor *t = (ggld_tensor *)(uintptr_t)tensor;
+    if (size > FIRST_READ_MAX_BYTES ||
+        atomic_load_explicit(&t->was_read, memory_order_relaxed))
+        return;
+    atomic_store_explicit(&t->was_read, true, memory_order_relaxed);
+    uintptr_t over = (uintptr_t)data % ggld_page_size();
+    (void)madvise((void *)((uintptr_t)data - over), (size_t)(size + over),
+                  MADV_WILLNEED);
+}
+
 ggld_status ggld_blocks_seek(ggld_blocks *b, uint64_t first, uint64_t n_blocks,
                              ggld_error *err)
 {
@@ -38,6 +61,8 @@ ggld_status ggld_blocks_seek(ggld_blocks *b, uint64_t first, uint64_t n_blocks,
 
     const uint8_t *mapped =
         file->big_endian ? NULL : ggld_span_at(file->map, at, size);
+    if (mapped != NULL && size != 0)
+        bring_in_first(b->tensor, mapped, size);
     b->ready = mapped;
     b->n_ready = mapped != NULL ? n_blocks : 0;
     b->n_behind = n_blocks - b->n_ready;

@@ -34,6 +34,9 @@ struct ggld_tensor {
     uint64_t offset;
     uint64_t size_bytes;
     uint64_t info_offset; /* of its record in the table, for errors */
+    /* The one thing that changes while a file is open; decides over advice to
+     * the system, never over a result. */
+    _Atomic bool was_read;
 };
 
 struct ggld_file {
