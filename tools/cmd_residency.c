@@ -177,7 +177,8 @@ static char cell_mark(const group *g, uint64_t cell)
 {
     uint64_t size = cell_begin(g, cell + 1) - cell_begin(g, cell);
     double part = size != 0 ? (double)g->cells[cell] / (double)size : 0;
-    if (part >= 0.99)
+    /* Blocks at a cell's ends count for its neighbours. */
+    if (part >= 0.95 || g->resident_bytes == g->size_bytes)
         return '#';
     return part >= 0.5 ? '+' : part > 0 ? '-' : '.';
 }

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: MIT */
+/* The ways that ggld is compared with, as a careful app would write them, and
+ * looking at what is in memory. */
+#include "bench_io.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define N_THREADS 4
+#define HUGE      ((size_t)2 << 20)
+
+double bench_clock(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/* ---- threads of pread ---- */
+
+typedef struct reading {
+    const bench_file *file;
+    int flags;
+    bool huge;
+    uint64_t unit; /* that a thread takes at a time */
+    uint64_t block;
+    _Atomic uint64_t next;
+    _Atomic bool failed;
+} reading;
+
+static void *buffer_of(const reading *r)
+{
+    void *buffer = NULL;
+    if (posix_memalign(&buffer, HUGE, (size_t)r->block) != 0)
+        return NULL;
+    (void)madvise(buffer, (size_t)r->block,
+                  r->huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
+    return buffer;
+}
+
+static bool read_unit(const reading *r, int fd, void *buffer, uint64_t from)
+{
+    uint64_t to = from + r->unit;
+    to = to < r->file->size_bytes ? to : r->file->size_bytes;
+    while (from < to) {
+        uint64_t n = to - from < r->block ? to - from : r->block;
+        /* Direct reads end at a boundary, or the file's end. */
+        n = (n + 4095) / 4096 * 4096;
+        ssize_t got = pread(fd, buffer, (size_t)n, (off_t)from);
+        if (got <= 0)
+            return false;
+        from += (uint64_t)got;
+    }
+    return true;
+}
+
+static void *read_some(void *arg)
+{
+    reading *r = arg;
+    int fd = open(r->file->path, O_RDONLY | O_CLOEXEC | r->flags);
+    void *buffer = buffer_of(r);
+    if (fd < 0 || buffer == NULL)
+        r->failed = true;
+    while (!r->failed) {
+        uint64_t from = atomic_fetch_add(&r->next, r->unit);
+        if (from >= r->file->size_bytes)
+            break;
+        if (!read_unit(r, fd, buffer, from))
+            r->failed = true;
+    }
+    if (fd >= 0)
+        close(fd);
+    free(buffer);
+    return NULL;
+}
+
+static double read_in_threads(reading *r)
+{
+    pthread_t threads[N_THREADS];
+    double started = bench_clock();
+    for (int i = 0; i < N_THREADS; i++)
+        if (pthread_create(&threads[i], NULL, read_some, r) != 0)
+            abort();
+    for (int i = 0; i < N_THREADS; i++)
+        pthread_join(threads[i], NULL);
+    return r->failed ? -1 : bench_clock() - started;
+}
+
+double way_direct(const bench_file *file)
+{
+    reading r = {
+        .file = file, .flags = O_DIRECT, .unit = 1 << 20, .block = 1 << 20
+    };
+    return read_in_threads(&r);
+}
+
+double way_direct_huge(const bench_file *file)
+{
+    reading r = { .file = file,
+                  .flags = O_DIRECT,
+                  .huge = true,
+                  .unit = 4 << 20,
+                  .block = 4 << 20 };
+    return read_in_threads(&r);
+}
+
+double way_pread_quarters(const bench_file *file)
+{
+    reading r = { .file = file, .block = 256 << 10 };
+    r.unit = (file->size_bytes / N_THREADS + 4095) / 4096 * 4096;
+    return read_in_threads(&r);
+}
+
+double way_pread_turns(const bench_file *file)
+{
+    reading r = { .file = file, .unit = 4 << 20, .block = 256 << 10 };
+    return read_in_threads(&r);
+}
+
+/* ---- touching a map ---- */
+
+static double touch(const bench_file *file, int advice, uint64_t size)
+{
+    int fd = open(file->path, O_RDONLY | O_CLOEXEC);
+    volatile uint8_t sum = 0;
+    double started = bench_clock();
+    const uint8_t *map = mmap(NULL, (size_t)size, PROT_READ, MAP_SHARED, fd, 0);
+    if (fd < 0 || map == MAP_FAILED)
+        return -1;
+    (void)madvise((void *)(uintptr_t)map, (size_t)size, advice);
+    for (uint64_t i = 0; i < size; i += 4096)
+        sum = (uint8_t)(sum + map[i]);
+    double took = bench_clock() - started;
+    munmap((void *)(uintptr_t)map, (size_t)size);
+    close(fd);
+    return took;
+}
+
+double way_touch(const bench_file *file)
+{
+    return touch(file, MADV_NORMAL, file->size_bytes);
+}
+
+double way_touch_random(const bench_file *file)
+{
+    return 16 * touch(file, MADV_RANDOM, file->size_bytes / 16);
+}
+
+/* ---- what is in memory ---- */
+
+uint64_t bench_cached(const bench_file *file)
+{
+    size_t n = (size_t)(file->size_bytes + 4095) / 4096;
+    unsigned char *pages = malloc(n);
+    uint64_t sum = 0;
+    int fd = open(file->path, O_RDONLY | O_CLOEXEC);
+    void *map =
+        mmap(NULL, (size_t)file->size_bytes, PROT_READ, MAP_SHARED, fd, 0);
+    if (map != MAP_FAILED && pages != NULL &&
+        mincore(map, (size_t)file->size_bytes, pages) == 0)
+        for (size_t i = 0; i < n; i++)
+            sum += (pages[i] & 1) != 0 ? 4096 : 0;
+    if (map != MAP_FAILED)
+        munmap(map, (size_t)file->size_bytes);
+    close(fd);
+    free(pages);
+    return sum;
+}
+
+struct bench_watch {
+    const bench_file *file;
+    pthread_t thread;
+    _Atomic bool stop;
+    uint64_t peak_bytes;
+};
+
+static uint64_t anon_bytes(void)
+{
+    unsigned long long kib = 0;
+    char line[128];
+    FILE *f = fopen("/proc/self/status", "r");
+    while (f != NULL && fgets(line, sizeof line, f) != NULL &&
+           sscanf(line, "RssAnon: %llu", &kib) != 1)
+        continue;
+    if (f != NULL)
+        fclose(f);
+    return (uint64_t)kib * 1024;
+}
+
+static void *watch_run(void *arg)
+{
+    bench_watch *w = arg;
+    const struct timespec pause = { 0, 20000000 };
+    while (!w->stop) {
+        uint64_t sum = anon_bytes() + bench_cached(w->file);
+        w->peak_bytes = sum > w->peak_bytes ? sum : w->peak_bytes;
+        nanosleep(&pause, NULL);
+    }
+    return NULL;
+}
+
+bench_watch *bench_watch_start(const bench_file *file)
+{
+    bench_watch *w = calloc(1, sizeof *w);
+    if (w == NULL)
+        abort();
+    w->file = file;
+    if (pthread_create(&w->thread, NULL, watch_run, w) != 0)
+        abort();
+    return w;
+}
+
+uint64_t bench_watch_stop(bench_watch *w)
+{
+    w->stop = true;
+    pthread_join(w->thread, NULL);
+    uint64_t peak = w->peak_bytes;
+    free(w);
+    return peak;
+}
