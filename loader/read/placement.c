@@ -7,10 +7,10 @@
 
 #include "../base/alloc.h"
 #include "../base/checked.h"
-#include "../base/index.h"
 #include "../base/quote.h"
 #include "../spec/limits.h"
 #include "../spec/types.h"
+#include "order.h"
 #include "rules.h"
 
 /* The pass over the tensors in the order of their data. */
@@ -104,50 +104,6 @@ static bool in_table_order(const ggld_file *file)
         end = end_of(&file->tensors[i]);
     }
     return true;
-}
-
-/* By offset; at one offset those without bytes first, then by number. */
-static bool is_before(const ggld_tensor *tensors, uint32_t a, uint32_t b)
-{
-    const ggld_tensor *s = &tensors[a], *t = &tensors[b];
-    if (s->offset != t->offset)
-        return s->offset < t->offset;
-    if (s->size_bytes != t->size_bytes)
-        return s->size_bytes < t->size_bytes;
-    return a < b;
-}
-
-static void sift_down(uint32_t *heap, uint64_t root, uint64_t n,
-                      const ggld_tensor *tensors)
-{
-    for (;;) {
-        uint64_t child = 2 * root + 1;
-        if (child >= n)
-            return;
-        if (child + 1 < n && is_before(tensors, heap[child], heap[child + 1]))
-            child++;
-        if (!is_before(tensors, heap[root], heap[child]))
-            return;
-        uint32_t swapped = heap[root];
-        heap[root] = heap[child];
-        heap[child] = swapped;
-        root = child;
-    }
-}
-
-/* Heapsort: no recursion, no memory, and no input that makes it slow. */
-static void sort_order(uint32_t *order, uint64_t n, const ggld_tensor *tensors)
-{
-    for (uint64_t i = 0; i < n; i++)
-        order[i] = (uint32_t)i;
-    for (uint64_t i = n / 2; i-- > 0;)
-        sift_down(order, i, n, tensors);
-    for (uint64_t i = n; i-- > 1;) {
-        uint32_t last = order[0];
-        order[0] = order[i];
-        order[i] = last;
-        sift_down(order, 0, i, tensors);
-    }
 }
 
 /* ---- tensors of unknown size ---- */
@@ -400,7 +356,7 @@ bool ggld_rules_placement(ggld_rules *r)
     uint32_t *order = ggld_alloc(a, file->n_tensors, sizeof *order);
     if (order == NULL)
         return ggld_report_nomem(r->report, "sorting tensors by their data");
-    sort_order(order, file->n_tensors, file->tensors);
+    ggld_order_sort(order, file->tensors, file->n_tensors);
     bool on = place_in_order(r, order);
     ggld_free(a, order);
     return on;
