@@ -9,7 +9,9 @@
  * Someone who truncates the file while it is mapped makes later reads through
  * the map fail with SIGBUS, as with any map. Where that must not happen, open
  * with GGLD_OPEN_COPY (private memory) or GGLD_OPEN_PREAD (read on demand, an
- * error instead of a signal). */
+ * error instead of a signal). Where the system can't map a file (some network
+ * file systems; a large file on a 32-bit processor) it is opened as with
+ * GGLD_OPEN_PREAD. */
 #ifndef GGLD_FILE_H
 #define GGLD_FILE_H
 
