@@ -7,6 +7,7 @@
 
 #include "../base/checked.h"
 #include "../base/quote.h"
+#include "../spec/decode.h"
 #include "../spec/limits.h"
 #include "../spec/types.h"
 #include "kv.h"
@@ -41,19 +42,6 @@ typedef struct values {
     tally odd_bools;
 } values;
 
-/* Bytes of UTF-8 that data starts with. */
-static uint64_t utf8_run(const uint8_t *data, uint64_t len)
-{
-    uint64_t at = 0;
-    while (at < len) {
-        size_t n = ggld_utf8_len(data + at, len - at);
-        if (n == 0)
-            break;
-        at += n;
-    }
-    return at;
-}
-
 static bool take_string(ggld_cursor *c, values *v)
 {
     uint64_t len, at = c->pos;
@@ -63,7 +51,7 @@ static bool take_string(ggld_cursor *c, values *v)
     if (data == NULL)
         return false;
     v->n_strings++;
-    if (utf8_run(data, len) != len)
+    if (ggld_utf8_prefix(data, len) != len)
         tally_add(&v->not_text, at);
     if (len != 0 && memchr(data, 0, (size_t)len) != NULL)
         tally_add(&v->with_nul, at);
@@ -84,50 +72,32 @@ static bool take_bool(ggld_cursor *c, values *v)
     return true;
 }
 
-typedef struct level {
-    uint32_t elem_type;
-    uint64_t left;
-} level;
-
-static bool take_head(ggld_cursor *c, level *stack, unsigned *depth)
+/* count elements that are not arrays. */
+static bool take_elems(ggld_cursor *c, uint32_t elem_type, uint64_t count,
+                       values *v)
 {
-    if (*depth == GGLD_MAX_ARRAY_DEPTH)
-        return false;
-    level *top = &stack[*depth];
-    if (!ggld_cursor_u32(c, &top->elem_type) || !ggld_cursor_len(c, &top->left))
-        return false;
-    *depth += 1;
+    bool (*take)(ggld_cursor *, values *) =
+        elem_type == GGLD_VALUE_STRING ? take_string : take_bool;
+
+    if (elem_type != GGLD_VALUE_STRING && elem_type != GGLD_VALUE_BOOL)
+        return ggld_cursor_take(c, count * ggld_value_size(elem_type)) != NULL;
+    for (uint64_t i = 0; i < count; i++)
+        if (!take(c, v))
+            return false;
     return true;
 }
 
-static bool take_array(ggld_cursor *c, values *v)
+static void take_array(ggld_cursor *c, values *v)
 {
-    level stack[GGLD_MAX_ARRAY_DEPTH];
-    unsigned depth = 0;
-    bool good = take_head(c, stack, &depth);
+    ggld_array_walk walk = ggld_array_walk_init();
+    ggld_fault fault;
+    uint32_t elem_type;
+    uint64_t count;
 
-    while (good && depth > 0) {
-        level *top = &stack[depth - 1];
-        if (top->left == 0) {
-            depth--;
-        } else if (top->elem_type == GGLD_VALUE_STRING) {
-            top->left--;
-            good = take_string(c, v);
-        } else if (top->elem_type == GGLD_VALUE_BOOL) {
-            top->left--;
-            good = take_bool(c, v);
-        } else if (top->elem_type == GGLD_VALUE_ARRAY) {
-            top->left--;
-            good = take_head(c, stack, &depth);
-        } else {
-            uint64_t bytes;
-            good = ggld_mul_u64(top->left, ggld_value_size(top->elem_type),
-                                &bytes) &&
-                   ggld_cursor_take(c, bytes) != NULL;
-            top->left = 0;
-        }
-    }
-    return good;
+    while (!ggld_array_walk_done(&walk))
+        if (!ggld_decode_array_head(c, &walk, &elem_type, &count, &fault) ||
+            !take_elems(c, elem_type, count, v))
+            return;
 }
 
 static values take_values(const ggld_kv *kv)
@@ -140,7 +110,7 @@ static values take_values(const ggld_kv *kv)
     else if (kv->type == GGLD_VALUE_BOOL)
         (void)take_bool(&c, &v);
     else if (kv->type == GGLD_VALUE_ARRAY)
-        (void)take_array(&c, &v);
+        take_array(&c, &v);
     return v;
 }
 
@@ -162,8 +132,7 @@ static bool report_tally(ggld_rules *r, uint64_t index, ggld_grade grade,
 static bool check_text(ggld_rules *r, ggld_subject subject, const char *what)
 {
     const ggld_string *text = subject.name;
-    const uint8_t *data = (const uint8_t *)text->data;
-    uint64_t run = utf8_run(data, text->len);
+    uint64_t run = ggld_utf8_prefix(text->data, text->len);
     uint64_t nul = strnlen(text->data, (size_t)text->len);
 
     if (run != text->len &&
@@ -207,6 +176,17 @@ bool ggld_content_name(ggld_rules *r, uint64_t index)
         r,
         ggld_subject_of(GGLD_IN_TENSOR_INFO, index, t->info_offset, &t->name),
         "name");
+}
+
+bool ggld_content_model(ggld_rules *r)
+{
+    ggld_subject subject = ggld_subject_of(GGLD_IN_KV, GGLD_NO_INDEX, 0, NULL);
+    if (ggld_kv_find(r->file, "general.architecture") != NULL)
+        return true;
+    return ggld_report_add(r->report, GGLD_GRADE_NOTE, GGLD_E_UNSUPPORTED,
+                           subject,
+                           "there is no 'general.architecture': programs that "
+                           "run models ask for it");
 }
 
 /* ---- bytes between and behind ---- */

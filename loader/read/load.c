@@ -102,8 +102,11 @@ static bool judge(ggld_file *file, ggld_report *report, const ggld_parse *parse,
                          (file->flags & GGLD_OPEN_METADATA) == 0 };
 
     if (file->version != 0 &&
-        (!ggld_rules_header(&rules) || !ggld_rules_kvs(&rules) ||
-         !ggld_rules_tensors(&rules)))
+        (!ggld_rules_header(&rules) || !ggld_rules_kvs(&rules)))
+        return false;
+    if (whole && report->finding != NULL && !ggld_content_model(&rules))
+        return false;
+    if (!ggld_rules_tensors(&rules))
         return false;
     if (!whole && !ggld_report_error(report, &parse->error))
         return false;

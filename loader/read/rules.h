@@ -37,6 +37,8 @@ bool ggld_rules_placement(ggld_rules *r);
 /* Text and bools of a key-value; a tensor's name. */
 bool ggld_content_kv(ggld_rules *r, uint64_t index);
 bool ggld_content_name(ggld_rules *r, uint64_t index);
+/* What a model has, and a file need not. */
+bool ggld_content_model(ggld_rules *r);
 /* The padding from offset to end, as far as the file goes. */
 bool ggld_content_padding(ggld_rules *r, uint64_t offset, uint64_t end);
 /* The file's end, where tensors end at data_end. */
