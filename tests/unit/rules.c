@@ -3,67 +3,21 @@
  * open does. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include <criterion/criterion.h>
 
 #include <ggld/ggld.h>
 
+#include "hearing.h"
 #include "image.h"
-
-/* ---- hearing findings ---- */
-
-#define MAX_FINDINGS 32
-
-typedef struct findings {
-    size_t count;
-    ggld_severity severity[MAX_FINDINGS];
-    ggld_error error[MAX_FINDINGS];
-} findings;
-
-static void hear(ggld_severity severity, const ggld_error *finding, void *user)
-{
-    findings *f = user;
-    cr_assert_lt(f->count, MAX_FINDINGS);
-    f->severity[f->count] = severity;
-    f->error[f->count++] = *finding;
-}
 
 static findings check(const image *img, uint32_t flags)
 {
-    findings f = { 0 };
-    ggld_open_options options = ggld_open_options_init();
-    ggld_error err;
-    int fd = memfd_create("image", 0);
-    options.flags = flags;
-    cr_assert_eq(write(fd, img->data, img->size), (ssize_t)img->size);
-    ggld_status status = ggld_check_fd(fd, &options, hear, &f, &err);
-    cr_assert_eq(status, GGLD_OK, "%s", err.message);
-    close(fd);
+    findings f;
+    cr_assert_eq(findings_of(img, flags, &f), GGLD_OK);
+    cr_assert_not(f.overfull);
     return f;
-}
-
-static const ggld_error *first_error(const findings *f)
-{
-    for (size_t i = 0; i < f->count; i++)
-        if (f->severity[i] == GGLD_ERROR)
-            return &f->error[i];
-    return NULL;
-}
-
-static ggld_status open_flags(const image *img, uint32_t flags, ggld_error *err)
-{
-    ggld_open_options options = ggld_open_options_init();
-    ggld_file *file;
-    options.flags = flags;
-    ggld_status status =
-        ggld_open_memory(&file, img->data, img->size, &options, err);
-    if (status == GGLD_OK)
-        ggld_close(file);
-    return status;
 }
 
 /* ---- the table ---- */
@@ -291,10 +245,10 @@ Test(rules, refuse_and_open_by_the_table)
         const rule_row *row = &rule_rows[i];
         image img = image_of(row);
         ggld_error err;
-        ggld_status status = open_flags(&img, 0, &err);
+        ggld_status status = image_opens(&img, 0, &err);
         cr_expect_eq(status, row->in_default, "%s: %s", row->what,
                      status == 0 ? "opens" : err.message);
-        status = open_flags(&img, GGLD_OPEN_STRICT, &err);
+        status = image_opens(&img, GGLD_OPEN_STRICT, &err);
         cr_expect_eq(status, row->in_strict, "%s, strict: %s", row->what,
                      status == 0 ? "opens" : err.message);
         if (row->says != NULL)
@@ -310,9 +264,9 @@ Test(rules, a_checks_first_error_is_the_one_open_fails_with)
         for (uint32_t flags = 0; flags < 2; flags++) {
             image img = image_of(&rule_rows[i]);
             ggld_error err;
-            ggld_status status = open_flags(&img, flags, &err);
+            ggld_status status = image_opens(&img, flags, &err);
             findings f = check(&img, flags);
-            const ggld_error *heard = first_error(&f);
+            const ggld_error *heard = findings_first_error(&f);
             if (status == GGLD_OK)
                 cr_expect_null(heard, "%s", rule_rows[i].what);
             else
@@ -324,192 +278,6 @@ Test(rules, a_checks_first_error_is_the_one_open_fails_with)
                           "%s", rule_rows[i].what);
             image_free(&img);
         }
-}
-
-/* ---- findings ---- */
-
-Test(findings, of_a_good_file_are_none)
-{
-    for (uint32_t version = 2; version <= 3; version++) {
-        image img = image_sample(version, false);
-        findings f = check(&img, 0);
-        cr_assert_eq(f.count, 0, "%s", f.error[0].message);
-        f = check(&img, GGLD_OPEN_STRICT);
-        cr_assert_eq(f.count, 0, "%s", f.error[0].message);
-        image_free(&img);
-    }
-}
-
-typedef struct expected {
-    ggld_severity severity;
-    ggld_status code;
-    ggld_section section;
-    const char *says;
-} expected;
-
-static void expect_findings(const char *what, const findings *f,
-                            const expected *rows, size_t n)
-{
-    cr_expect_eq(f->count, n, "%s: %zu findings", what, f->count);
-    for (size_t i = 0; i < f->count && i < n; i++) {
-        cr_expect(f->severity[i] == rows[i].severity &&
-                      f->error[i].code == rows[i].code &&
-                      f->error[i].section == rows[i].section,
-                  "%s, finding %zu: %s", what, i, f->error[i].message);
-        cr_expect_not_null(strstr(f->error[i].message, rows[i].says),
-                           "%s, finding %zu says: %s", what, i,
-                           f->error[i].message);
-    }
-}
-
-/* All that can be odd about key-values, in one file, in its order. */
-Test(findings, come_in_the_files_order_with_their_severities)
-{
-    image img = image_new(3, false, 0, 9);
-    image_kv_u32(&img, "", 1);
-    image_kv_text(&img, "x", "a");
-    image_kv_u32(&img, "x", 2);
-    image_string(&img, "k\xFF\0", 3);
-    image_u32(&img, 4);
-    image_u32(&img, 1);
-    image_kv(&img, "text", 8);
-    image_string(&img, "a\0\xFE", 3);
-    image_kv(&img, "bool", 7);
-    image_bytes(&img, "\2", 1);
-    image_kv(&img, "texts", 9);
-    image_u32(&img, 8);
-    image_len(&img, 3);
-    image_string(&img, "\xC3(", 2);
-    image_string(&img, "good", 4);
-    image_string(&img, "\xFF", 1);
-    image_kv(&img, "nested", 9);
-    image_u32(&img, 9);
-    image_len(&img, 1);
-    image_u32(&img, 7);
-    image_len(&img, 3);
-    image_bytes(&img, "\0\1\xFF", 3);
-    image_kv_u32(&img, "general.alignment", 4);
-    image_pad(&img, 4);
-    findings f = check(&img, 0);
-    static const expected rows[] = {
-        { GGLD_WARNING, GGLD_E_STRING, GGLD_IN_KV, "the key is empty" },
-        { GGLD_WARNING, GGLD_E_DUPLICATE, GGLD_IN_KV,
-          "kv 2 'x': the key is there already, as kv 1 at byte " },
-        { GGLD_WARNING, GGLD_E_STRING, GGLD_IN_KV, "not UTF-8 from byte 1" },
-        { GGLD_WARNING, GGLD_E_STRING, GGLD_IN_KV, "a NUL at byte 2" },
-        { GGLD_WARNING, GGLD_E_STRING, GGLD_IN_KV,
-          "kv 4 'text': 1 of 1 strings are not UTF-8" },
-        { GGLD_WARNING, GGLD_E_STRING, GGLD_IN_KV,
-          "1 of 1 strings hold a NUL" },
-        { GGLD_WARNING, GGLD_E_VALUE, GGLD_IN_KV, "1 of 1 bools" },
-        { GGLD_WARNING, GGLD_E_STRING, GGLD_IN_KV,
-          "kv 6 'texts': 2 of 3 strings are not UTF-8" },
-        { GGLD_WARNING, GGLD_E_VALUE_TYPE, GGLD_IN_KV, "an array of arrays" },
-        { GGLD_WARNING, GGLD_E_VALUE, GGLD_IN_KV, "1 of 3 bools" },
-        { GGLD_NOTE, GGLD_E_ALIGNMENT, GGLD_IN_KV, "no multiple of 8" },
-    };
-    expect_findings("kvs", &f, rows, sizeof rows / sizeof rows[0]);
-    for (size_t i = 0; i < f.count; i++)
-        cr_expect_lt(f.error[i].offset, img.size);
-    image_free(&img);
-}
-
-Test(findings, of_padding_and_tail)
-{
-    image img = image_sample(3, false);
-    size_t data = img.size - 128;
-    static const expected padding[] = {
-        { GGLD_WARNING, GGLD_E_VALUE, GGLD_IN_FILE, "is not zero" },
-    };
-    /* Before the data, between tensors, behind the last. */
-    const size_t at[] = { data - 1, data + 95, data + 127 };
-    for (size_t i = 0; i < 3; i++) {
-        img.data[at[i]] = 0x5A;
-        findings f = check(&img, GGLD_OPEN_STRICT);
-        expect_findings("padding", &f, padding, 1);
-        cr_expect_eq(f.error[0].offset, at[i]);
-        img.data[at[i]] = 0;
-    }
-
-    static const expected cut[] = {
-        { GGLD_NOTE, GGLD_E_UNSUPPORTED, GGLD_IN_FILE, "padding is missing" },
-    };
-    img.size -= 26;
-    findings f = check(&img, 0);
-    expect_findings("no last padding", &f, cut, 1);
-    img.size += 26;
-
-    static const struct {
-        const char *bytes;
-        expected row;
-    } tails[] = {
-        { "\0\0\0\0",
-          { GGLD_NOTE, GGLD_E_UNSUPPORTED, GGLD_IN_FILE, "zeros" } },
-        { "GGUF",
-          { GGLD_NOTE, GGLD_E_UNSUPPORTED, GGLD_IN_FILE, "another GGUF" } },
-        { "\xAA\xAA\xAA\xAA",
-          { GGLD_NOTE, GGLD_E_UNSUPPORTED, GGLD_IN_FILE, "4 bytes from" } },
-    };
-    for (size_t i = 0; i < 3; i++) {
-        size_t whole = img.size;
-        image_bytes(&img, tails[i].bytes, 4);
-        f = check(&img, GGLD_OPEN_STRICT);
-        expect_findings("tail", &f, &tails[i].row, 1);
-        img.size = whole;
-    }
-    image_free(&img);
-}
-
-Test(findings, go_on_behind_what_open_refuses)
-{
-    image img = image_new(3, false, 4, 1);
-    image_kv(&img, "b", 7);
-    image_bytes(&img, "\3", 1);
-    image_tensor(&img, "rows", 2, (uint64_t[]){ 8, 64 }, 8, 0);
-    image_tensor(&img, "a", 1, (uint64_t[]){ 8 }, 0, 544);
-    image_tensor(&img, "a", 1, (uint64_t[]){ 8 }, 0, 576);
-    image_tensor(&img, "cut", 1, (uint64_t[]){ 80 }, 0, 608);
-    image_pad(&img, 32);
-    image_data(&img, 640);
-    findings f = check(&img, 0);
-    static const expected rows[] = {
-        { GGLD_WARNING, GGLD_E_VALUE, GGLD_IN_KV, "bools" },
-        { GGLD_ERROR, GGLD_E_SHAPE, GGLD_IN_TENSOR_INFO, "rows of 8" },
-        { GGLD_ERROR, GGLD_E_DUPLICATE, GGLD_IN_TENSOR_INFO, "tensor 1" },
-        { GGLD_ERROR, GGLD_E_TRUNCATED, GGLD_IN_TENSOR_DATA,
-          "tensors whole: 2 of 4" },
-    };
-    expect_findings("many faults", &f, rows, 4);
-    image_free(&img);
-}
-
-Test(findings, end_with_what_cannot_be_passed_over)
-{
-    image img = image_new(3, false, 1, 2);
-    image_kv(&img, "b", 7);
-    image_bytes(&img, "\3", 1);
-    image_kv_u32(&img, "n", 1);
-    image_string(&img, "t", 1);
-    image_u32(&img, 5);
-    image_data(&img, 100);
-    findings f = check(&img, 0);
-    static const expected rows[] = {
-        { GGLD_WARNING, GGLD_E_VALUE, GGLD_IN_KV, "bools" },
-        { GGLD_ERROR, GGLD_E_SHAPE, GGLD_IN_TENSOR_INFO,
-          "tensor 0 't': 5 dimensions, more than 4" },
-    };
-    expect_findings("five dimensions", &f, rows, 2);
-    image_free(&img);
-}
-
-Test(findings, need_someone_to_hear_them)
-{
-    ggld_error err;
-    cr_assert_eq(ggld_check_fd(0, NULL, NULL, NULL, &err), GGLD_E_INVALID);
-    findings f = { 0 };
-    cr_assert_eq(ggld_check_fd(-1, NULL, hear, &f, &err), GGLD_E_IO);
-    cr_assert_eq(ggld_check_fd(-1, NULL, hear, &f, NULL), GGLD_E_IO);
-    cr_assert_eq(f.count, 0);
 }
 
 /* ---- names up to their NUL ---- */
@@ -547,9 +315,9 @@ Test(names, that_differ_behind_a_nul_are_one_for_ggml)
         image img =
             two_names(rows[i].a, rows[i].a_len, rows[i].b, rows[i].b_len);
         ggld_error err;
-        cr_expect_eq(open_flags(&img, 0, &err), rows[i].in_default, "row %zu",
+        cr_expect_eq(image_opens(&img, 0, &err), rows[i].in_default, "row %zu",
                      i);
-        cr_expect_eq(open_flags(&img, GGLD_OPEN_STRICT, &err),
+        cr_expect_eq(image_opens(&img, GGLD_OPEN_STRICT, &err),
                      rows[i].in_strict, "row %zu", i);
         cr_expect(rows[i].in_strict == GGLD_OK || err.index == 1, "row %zu", i);
         image_free(&img);
@@ -619,7 +387,7 @@ Test(placement, finds_overlaps_in_any_order)
         bool overlap = any_overlap((const uint64_t(*)[2])extents, N);
         n_overlaps += overlap;
         ggld_error err;
-        ggld_status status = open_flags(&img, 0, &err);
+        ggld_status status = image_opens(&img, 0, &err);
         cr_assert_eq(status, overlap ? GGLD_E_OVERLAP : GGLD_OK, "round %d: %s",
                      round, err.message);
         image_free(&img);
@@ -664,9 +432,9 @@ Test(alignment, is_judged_by_value_and_type)
         image_data(&img, 32);
         image_pad(&img, alignment);
         ggld_error err;
-        cr_expect_eq(open_flags(&img, 0, &err), rows[i].in_default,
+        cr_expect_eq(image_opens(&img, 0, &err), rows[i].in_default,
                      "row %zu: %s", i, err.message);
-        cr_expect_eq(open_flags(&img, GGLD_OPEN_STRICT, &err),
+        cr_expect_eq(image_opens(&img, GGLD_OPEN_STRICT, &err),
                      rows[i].in_strict, "row %zu: %s", i, err.message);
         image_free(&img);
     }

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: MIT */
+/* What a check has to say of files that open, and behind faults. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <criterion/criterion.h>
+
+#include <ggld/ggld.h>
+
+#include "hearing.h"
+#include "image.h"
+
+static findings check(const image *img, uint32_t flags)
+{
+    findings f;
+    cr_assert_eq(findings_of(img, flags, &f), GGLD_OK);
+    cr_assert_not(f.overfull);
+    return f;
+}
+
+/* ---- findings ---- */
+
+Test(findings, of_a_good_file_are_none)
+{
+    for (uint32_t version = 2; version <= 3; version++) {
+        image img = image_sample(version, false);
+        findings f = check(&img, 0);
+        cr_assert_eq(f.count, 0, "%s", f.error[0].message);
+        f = check(&img, GGLD_OPEN_STRICT);
+        cr_assert_eq(f.count, 0, "%s", f.error[0].message);
+        image_free(&img);
+    }
+}
+
+typedef struct expected {
+    ggld_severity severity;
+    ggld_status code;
+    ggld_section section;
+    const char *says;
+} expected;
+
+static void expect_findings(const char *what, const findings *f,
+                            const expected *rows, size_t n)
+{
+    cr_expect_eq(f->count, n, "%s: %zu findings", what, f->count);
+    for (size_t i = 0; i < f->count && i < n; i++) {
+        cr_expect(f->severity[i] == rows[i].severity &&
+                      f->error[i].code == rows[i].code &&
+                      f->error[i].section == rows[i].section,
+                  "%s, finding %zu: %s", what, i, f->error[i].message);
+        cr_expect_not_null(strstr(f->error[i].message, rows[i].says),
+                           "%s, finding %zu says: %s", what, i,
+                           f->error[i].message);
+    }
+}
+
+/* All that can be odd about key-values, in one file, in its order. */
+Test(findings, come_in_the_files_order_with_their_severities)
+{
+    image img = image_new(3, false, 0, 9);
+    image_kv_u32(&img, "", 1);
+    image_kv_text(&img, "x", "a");
+    image_kv_u32(&img, "x", 2);
+    image_string(&img, "k\xFF\0", 3);
+    image_u32(&img, 4);
+    image_u32(&img, 1);
+    image_kv(&img, "text", 8);
+    image_string(&img, "a\0\xFE", 3);
+    image_kv(&img, "bool", 7);
+    image_bytes(&img, "\2", 1);
+    image_kv(&img, "texts", 9);
+    image_u32(&img, 8);
+    image_len(&img, 3);
+    image_string(&img, "\xC3(", 2);
+    image_string(&img, "good", 4);
+    image_string(&img, "\xFF", 1);
+    image_kv(&img, "nested", 9);
+    image_u32(&img, 9);
+    image_len(&img, 1);
+    image_u32(&img, 7);
+    image_len(&img, 3);
+    image_bytes(&img, "\0\1\xFF", 3);
+    image_kv_u32(&img, "general.alignment", 4);
+    image_pad(&img, 4);
+    findings f = check(&img, 0);
+    static const expected rows[] = {
+        { GGLD_WARNING, GGLD_E_STRING, GGLD_IN_KV, "the key is empty" },
+        { GGLD_WARNING, GGLD_E_DUPLICATE, GGLD_IN_KV,
+          "kv 2 'x': the key is there already, as kv 1 at byte " },
+        { GGLD_WARNING, GGLD_E_STRING, GGLD_IN_KV, "not UTF-8 from byte 1" },
+        { GGLD_WARNING, GGLD_E_STRING, GGLD_IN_KV, "a NUL at byte 2" },
+        { GGLD_WARNING, GGLD_E_STRING, GGLD_IN_KV,
+          "kv 4 'text': 1 of 1 strings are not UTF-8" },
+        { GGLD_WARNING, GGLD_E_STRING, GGLD_IN_KV,
+          "1 of 1 strings hold a NUL" },
+        { GGLD_WARNING, GGLD_E_VALUE, GGLD_IN_KV, "1 of 1 bools" },
+        { GGLD_WARNING, GGLD_E_STRING, GGLD_IN_KV,
+          "kv 6 'texts': 2 of 3 strings are not UTF-8" },
+        { GGLD_WARNING, GGLD_E_VALUE_TYPE, GGLD_IN_KV, "an array of arrays" },
+        { GGLD_WARNING, GGLD_E_VALUE, GGLD_IN_KV, "1 of 3 bools" },
+        { GGLD_NOTE, GGLD_E_ALIGNMENT, GGLD_IN_KV, "no multiple of 8" },
+    };
+    expect_findings("kvs", &f, rows, sizeof rows / sizeof rows[0]);
+    for (size_t i = 0; i < f.count; i++)
+        cr_expect_lt(f.error[i].offset, img.size);
+    image_free(&img);
+}
+
+Test(findings, of_padding_and_tail)
+{
+    image img = image_sample(3, false);
+    size_t data = img.size - 128;
+    static const expected padding[] = {
+        { GGLD_WARNING, GGLD_E_VALUE, GGLD_IN_FILE, "is not zero" },
+    };
+    /* Before the data, between tensors, behind the last. */
+    const size_t at[] = { data - 1, data + 95, data + 127 };
+    for (size_t i = 0; i < 3; i++) {
+        img.data[at[i]] = 0x5A;
+        findings f = check(&img, GGLD_OPEN_STRICT);
+        expect_findings("padding", &f, padding, 1);
+        cr_expect_eq(f.error[0].offset, at[i]);
+        img.data[at[i]] = 0;
+    }
+
+    static const expected cut[] = {
+        { GGLD_NOTE, GGLD_E_UNSUPPORTED, GGLD_IN_FILE, "padding is missing" },
+    };
+    img.size -= 26;
+    findings f = check(&img, 0);
+    expect_findings("no last padding", &f, cut, 1);
+    img.size += 26;
+
+    static const struct {
+        const char *bytes;
+        expected row;
+    } tails[] = {
+        { "\0\0\0\0",
+          { GGLD_NOTE, GGLD_E_UNSUPPORTED, GGLD_IN_FILE, "zeros" } },
+        { "GGUF",
+          { GGLD_NOTE, GGLD_E_UNSUPPORTED, GGLD_IN_FILE, "another GGUF" } },
+        { "\xAA\xAA\xAA\xAA",
+          { GGLD_NOTE, GGLD_E_UNSUPPORTED, GGLD_IN_FILE, "4 bytes from" } },
+    };
+    for (size_t i = 0; i < 3; i++) {
+        size_t whole = img.size;
+        image_bytes(&img, tails[i].bytes, 4);
+        f = check(&img, GGLD_OPEN_STRICT);
+        expect_findings("tail", &f, &tails[i].row, 1);
+        img.size = whole;
+    }
+    image_free(&img);
+}
+
+Test(findings, go_on_behind_what_open_refuses)
+{
+    image img = image_new(3, false, 4, 1);
+    image_kv(&img, "b", 7);
+    image_bytes(&img, "\3", 1);
+    image_tensor(&img, "rows", 2, (uint64_t[]){ 8, 64 }, 8, 0);
+    image_tensor(&img, "a", 1, (uint64_t[]){ 8 }, 0, 544);
+    image_tensor(&img, "a", 1, (uint64_t[]){ 8 }, 0, 576);
+    image_tensor(&img, "cut", 1, (uint64_t[]){ 80 }, 0, 608);
+    image_pad(&img, 32);
+    image_data(&img, 640);
+    findings f = check(&img, 0);
+    static const expected rows[] = {
+        { GGLD_WARNING, GGLD_E_VALUE, GGLD_IN_KV, "bools" },
+        { GGLD_ERROR, GGLD_E_SHAPE, GGLD_IN_TENSOR_INFO, "rows of 8" },
+        { GGLD_ERROR, GGLD_E_DUPLICATE, GGLD_IN_TENSOR_INFO, "tensor 1" },
+        { GGLD_ERROR, GGLD_E_TRUNCATED, GGLD_IN_TENSOR_DATA,
+          "tensors whole: 2 of 4" },
+    };
+    expect_findings("many faults", &f, rows, 4);
+    image_free(&img);
+}
+
+Test(findings, end_with_what_cannot_be_passed_over)
+{
+    image img = image_new(3, false, 1, 2);
+    image_kv(&img, "b", 7);
+    image_bytes(&img, "\3", 1);
+    image_kv_u32(&img, "n", 1);
+    image_string(&img, "t", 1);
+    image_u32(&img, 5);
+    image_data(&img, 100);
+    findings f = check(&img, 0);
+    static const expected rows[] = {
+        { GGLD_WARNING, GGLD_E_VALUE, GGLD_IN_KV, "bools" },
+        { GGLD_ERROR, GGLD_E_SHAPE, GGLD_IN_TENSOR_INFO,
+          "tensor 0 't': 5 dimensions, more than 4" },
+    };
+    expect_findings("five dimensions", &f, rows, 2);
+    image_free(&img);
+}
+
+Test(findings, need_someone_to_hear_them)
+{
+    ggld_error err;
+    cr_assert_eq(ggld_check_fd(0, NULL, NULL, NULL, &err), GGLD_E_INVALID);
+    findings f = { 0 };
+    cr_assert_eq(ggld_check_fd(-1, NULL, findings_hear, &f, &err), GGLD_E_IO);
+    cr_assert_eq(ggld_check_fd(-1, NULL, findings_hear, &f, NULL), GGLD_E_IO);
+    cr_assert_eq(f.count, 0);
+}
+
+Test(findings, say_once_that_there_is_no_architecture)
+{
+    image img = image_new(3, false, 0, 0);
+    findings f = check(&img, GGLD_OPEN_STRICT);
+    cr_assert(f.no_architecture && f.count == 0);
+    image_free(&img);
+    img = image_sample(3, false);
+    f = check(&img, 0);
+    cr_assert_not(f.no_architecture);
+    image_free(&img);
+    img = image_new(3, false, 0, 5); /* cut off: who knows */
+    f = check(&img, 0);
+    cr_assert(!f.no_architecture && f.count == 1);
+    image_free(&img);
+}
