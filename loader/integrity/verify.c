@@ -380,7 +380,8 @@ static int by_index(const void *a, const void *b)
 
 static void put_extras(comparison *c)
 {
-    qsort(c->extras, (size_t)c->n_extras, sizeof *c->extras, by_index);
+    if (c->n_extras != 0) /* else there may be no array */
+        qsort(c->extras, (size_t)c->n_extras, sizeof *c->extras, by_index);
     for (uint64_t i = 0; i < c->n_extras; i++) {
         ggld_tensor_info info = { .struct_size = sizeof info };
         if (c->extras[i].taken)

@@ -32,12 +32,15 @@ static ggld_status hash_begin(ggld_job *job, ggld_error *err)
     return status;
 }
 
+/* Other slots' workers may be looked at only while none of them runs. */
 static bool all_done(const ggld_hash_job *self)
 {
+    if (self->job.n_running != 0)
+        return false;
     for (uint32_t i = 0; i < self->job.n_slots; i++)
         if (ggld_hash_work_left(self->work, i))
             return false;
-    return self->job.n_running == 0;
+    return true;
 }
 
 static bool hash_next(ggld_job *job, uint32_t slot)
@@ -47,8 +50,10 @@ static bool hash_next(ggld_job *job, uint32_t slot)
         return false;
     if (ggld_hash_work_left(self->work, slot))
         return true;
-    self->finishing = all_done(self);
-    return self->finishing;
+    if (!all_done(self))
+        return false;
+    self->finishing = true; /* nobody runs who would look at it */
+    return true;
 }
 
 static ggld_status hash_run(ggld_job *job, uint32_t slot, ggld_error *err)
@@ -151,8 +156,8 @@ static ggld_status check_options(const ggld_hash_options *o, ggld_error *err)
     if ((o->flags & ~GGLD_HASH_KEEP_CACHE) != 0)
         return ggld_fail(err, GGLD_E_ABI, ggld_nowhere(),
                          "hash job: flags %#x are not known", o->flags);
-    return ggld_check_options("hash", o->struct_size, sizeof *o,
-                              o->reserved, 4, err);
+    return ggld_check_options("hash", o->struct_size, sizeof *o, o->reserved, 4,
+                              err);
 }
 
 ggld_status ggld_hash_start(ggld_job **out, struct uv_loop_s *loop,

@@ -196,39 +196,54 @@ static long cached_pages(void)
     return n;
 }
 
-static void test_cache_is_left_as_it_was(uint32_t scopes)
+/* Empties the cache of the file but for 8 MiB in the middle. */
+static void chill(int fd)
+{
+    static char buffer[8 << 20];
+    CHECK(fdatasync(fd) == 0, "fdatasync");
+    (void)posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
+    (void)posix_fadvise(fd, 0, 0, POSIX_FADV_RANDOM);
+    CHECK(pread(fd, buffer, sizeof buffer, 32 << 20) == sizeof buffer, "pread");
+}
+
+/* Cached pages before and after a hash. */
+static void hash_chilled(ggld_file *file, int fd, uint32_t scopes,
+                         uint32_t flags, long *before, long *after)
 {
     ggld_manifest *m;
     ggld_hash_options options = options_of(scopes);
-    static char buffer[8 << 20];
-    ggld_file *file; /* before: opening brings in readahead of its own */
-    MUST(ggld_open_path(&file, path, NULL, &err), err);
     options.progress = NULL;
-    options.flags = GGLD_HASH_KEEP_CACHE;
+    options.flags = flags;
+    chill(fd);
+    *before = cached_pages();
+    MUST(hash_file(file, &options, &m, &err), err);
+    ggld_manifest_free(m);
+    *after = cached_pages();
+}
+
+/* Others may empty the cache meanwhile, so that there are several tries. */
+static void test_cache_is_left_as_it_was(uint32_t scopes)
+{
+    ggld_file *file; /* before: opening brings in readahead of its own */
+    long before = 0, after = 0, many = SIZE_BYTES / 4096 / 2;
+    MUST(ggld_open_path(&file, path, NULL, &err), err);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
-    CHECK(fdatasync(fd) == 0, "fdatasync");
-    (void)posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
-    /* Some of it is there before. */
-    (void)posix_fadvise(fd, 0, 0, POSIX_FADV_RANDOM);
-    CHECK(pread(fd, buffer, sizeof buffer, 32 << 20) == sizeof buffer, "pread");
-    long before = cached_pages();
-    if (before < 0 || before > (long)(SIZE_BYTES / 4096 / 2)) {
-        printf("this file system does not drop pages: not tested\n");
-        ggld_close(file);
-        close(fd);
-        return;
+    for (int i = 0; i < 5; i++) {
+        hash_chilled(file, fd, scopes, GGLD_HASH_KEEP_CACHE, &before, &after);
+        /* The metadata's pages are mapped, and stay. */
+        if (after >= before && after <= before + 64)
+            break;
     }
-    MUST(hash_file(file, &options, &m, &err), err);
-    ggld_manifest_free(m);
-    long after = cached_pages();
-    /* The metadata's pages are mapped, and stay. */
-    CHECK(after >= before && after <= before + 64,
-          "expected %ld cached pages, got %ld", before, after);
-    options.flags = 0;
-    MUST(hash_file(file, &options, &m, &err), err);
-    ggld_manifest_free(m);
-    CHECK(cached_pages() > (long)(SIZE_BYTES / 4096 / 2),
-          "expected pages to stay where nothing else was asked");
+    if (before < 0 || before > many)
+        printf("this file system does not drop pages: not tested\n");
+    else
+        CHECK(after >= before && after <= before + 64,
+              "expected %ld cached pages, got %ld", before, after);
+    for (int i = 0; i < 5 && after <= many; i++)
+        hash_chilled(file, fd, scopes, 0, &before, &after);
+    CHECK(before < 0 || after > many,
+          "expected pages to stay where nothing else was asked, got %ld",
+          after);
     ggld_close(file);
     close(fd);
 }
