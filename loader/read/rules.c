@@ -33,8 +33,8 @@ bool ggld_rules_header(ggld_rules *r)
 
     if (file->big_endian &&
         !ggld_report_add(r->report, GGLD_GRADE_STRICT, GGLD_E_VERSION, subject,
-                         "version %" PRIu32 ", big-endian: ggml on "
-                         "little-endian machines refuses it",
+                         "version %" PRIu32 ", big-endian: ggml reads files "
+                         "in this machine's order only",
                          file->version))
         return false;
     if (file->version != 1)
