@@ -188,7 +188,8 @@ static bool check_gap(const placing *p, const ggld_tensor *t)
         return true;
     return ggld_report_add(
         p->rules->report, GGLD_GRADE_STRICT, GGLD_E_UNSUPPORTED,
-        data_subject(t, expected),
+        data_subject(t,
+                     ggld_min_u64(expected, p->rules->file->source.size_bytes)),
         "%" PRIu64 " bytes before its data at %" PRIu64 " are unused%s; ggml "
         "takes no gaps",
         t->offset - expected, t->offset,
