@@ -107,6 +107,11 @@ ggld_status ggld_sha256sum_write(const ggld_manifest *m, ggld_text *t,
         if (path.len == 0)
             return ggld_fail(err, GGLD_E_INVALID, ggld_nowhere(),
                              "manifest: sha256sum needs the file's name");
+        if (memchr(path.data, '\0', (size_t)path.len) != NULL)
+            return ggld_fail(err, GGLD_E_STRING, ggld_nowhere(),
+                             "manifest: sha256sum can't write the name %s; "
+                             "ggsum can",
+                             ggld_quote(path.data, path.len).text);
         if (needs_escape(path))
             ggld_text_put(t, "\\", 1);
         ggld_text_digest(t, &entry->digest);
