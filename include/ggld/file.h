@@ -9,9 +9,9 @@
  * Someone who truncates the file while it is mapped makes later reads through
  * the map fail with SIGBUS, as with any map. Where that must not happen, open
  * with GGLD_OPEN_COPY (private memory) or GGLD_OPEN_PREAD (read on demand, an
- * error instead of a signal). Where the system can't map a file (some network
- * file systems; a large file on a 32-bit processor) it is opened as with
- * GGLD_OPEN_PREAD. */
+ * error instead of a signal), or install the guard (guard.h). Where the system
+ * can't map a file (some network file systems; a large file on a 32-bit
+ * processor) it is opened as with GGLD_OPEN_PREAD. */
 #ifndef GGLD_FILE_H
 #define GGLD_FILE_H
 
@@ -188,6 +188,18 @@ GGLD_API void ggld_file_get_backing(const ggld_file *file, ggld_backing *out);
 GGLD_API GGLD_MUST_CHECK
 ggld_status ggld_file_read_bytes(const ggld_file *file, uint64_t offset_bytes,
                                  void *dst, size_t size, ggld_error *err);
+
+/* Is the file still what was opened? GGLD_OK, or GGLD_E_CHANGED, and the message
+ * says what has become of it: truncated, grown, written to, removed or replaced
+ * under its name, or its inode (names, owner, mode, times) changed. Told by size
+ * and times of the descriptor, to the nanosecond; who writes through a map of
+ * his own, or sets times back and has the right to, may go unseen.
+ *
+ * GGLD_E_UNSUPPORTED: the bytes are the app's (memory, its own source). Of a
+ * private copy (GGLD_OPEN_COPY) it speaks of the file that was copied.
+ * GGLD_E_IO: the system. Any thread. */
+GGLD_API GGLD_MUST_CHECK
+ggld_status ggld_file_changed(const ggld_file *file, ggld_error *err);
 
 /* ---- findings ---- */
 

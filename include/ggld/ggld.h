@@ -6,6 +6,7 @@
 #include "codec.h"
 #include "error.h"
 #include "file.h"
+#include "guard.h"
 #include "residency.h"
 #include "tensor.h"
 #include "types.h"

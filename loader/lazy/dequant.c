@@ -9,6 +9,7 @@
 
 #include "../base/checked.h"
 #include "../read/file.h"
+#include "../read/guard.h"
 #include "refuse.h"
 
 #define TYPE(id, NAME, name, elems, ...)            \
@@ -61,6 +62,31 @@ ggld_status ggld_dequant_seek(ggld_dequant *d, uint64_t first_elem,
     return ggld_blocks_seek(&d->blocks, first, n_blocks, err);
 }
 
+typedef struct kernel_call {
+    ggld_to_f32 kernel;
+    const uint8_t *blocks;
+    float *dst;
+    uint64_t n_blocks;
+} kernel_call;
+
+static void call_kernel(void *ctx)
+{
+    const kernel_call *c = ctx;
+    c->kernel(c->blocks, c->dst, c->n_blocks);
+}
+
+/* The blocks may lie in a map whose file is not what it was. */
+static ggld_status unpack(const ggld_dequant *d, kernel_call call,
+                          ggld_error *err)
+{
+    const ggld_tensor *t = d->blocks.tensor;
+    ggld_span bytes = { call.blocks,
+                        call.n_blocks * d->blocks.row->traits.block_bytes };
+    ggld_status status = ggld_guard_run(t->file, bytes, call_kernel, &call,
+                                        ggld_data_place(t, t->offset), err);
+    return status == GGLD_OK ? GGLD_OK : ggld_refuse_as(t, status, err);
+}
+
 /* What the range has of one block: from d->skip on, at most max elements. */
 static ggld_status next_part(ggld_dequant *d, uint64_t max, float *dst,
                              uint64_t *made, ggld_error *err)
@@ -72,7 +98,10 @@ static ggld_status next_part(ggld_dequant *d, uint64_t max, float *dst,
     ggld_status status = ggld_blocks_next(&d->blocks, 1, &block, &n, err);
     if (status != GGLD_OK)
         return status;
-    d->edge_kernel(block, edge, 1);
+    kernel_call call = { d->edge_kernel, block, edge, 1 };
+    status = unpack(d, call, err);
+    if (status != GGLD_OK)
+        return status;
     *made = ggld_min_u64(max, d->block_elems - d->skip);
     memcpy(dst, edge + d->skip, (size_t)*made * sizeof *dst);
     d->skip = 0;
@@ -89,9 +118,9 @@ static ggld_status next_whole(ggld_dequant *d, uint64_t max_blocks, float *dst,
         ggld_blocks_next(&d->blocks, max_blocks, &blocks, &n, err);
     if (status != GGLD_OK)
         return status;
-    d->kernel(blocks, dst, n);
     *made = n * d->block_elems;
-    return GGLD_OK;
+    kernel_call call = { d->kernel, blocks, dst, n };
+    return unpack(d, call, err);
 }
 
 ggld_status ggld_dequant_next(ggld_dequant *d, uint64_t n_elems, float *dst,

@@ -9,6 +9,7 @@
 
 #include "../base/quote.h"
 #include "../read/file.h"
+#include "../read/guard.h"
 #include "../spec/types.h"
 
 #define TYPE_TEXT_MAX 32
@@ -40,6 +41,28 @@ static void describe_type(uint32_t type, char text[TYPE_TEXT_MAX])
         snprintf(text, TYPE_TEXT_MAX, "type %" PRIu32, type);
 }
 
+typedef struct naming {
+    ggld_string name;
+    ggld_quoted quoted;
+} naming;
+
+static void quote_name(void *ctx)
+{
+    naming *n = ctx;
+    n->quoted = ggld_quote(n->name.data, n->name.len);
+}
+
+/* The name lies in the map too, and may be what is gone. */
+static ggld_quoted name_of(const ggld_tensor *t)
+{
+    static const ggld_quoted gone = { "(its name is gone)" };
+    naming n = { t->name, { "" } };
+    ggld_span bytes = { (const uint8_t *)t->name.data, t->name.len };
+    ggld_status status = ggld_guard_run(t->file, bytes, quote_name, &n,
+                                        ggld_type_place(t), NULL);
+    return status == GGLD_OK ? n.quoted : gone;
+}
+
 static ggld_status refuse(const ggld_tensor *t, ggld_status code,
                           ggld_place place, ggld_error *err, const char *format,
                           va_list args)
@@ -50,8 +73,7 @@ static ggld_status refuse(const ggld_tensor *t, ggld_status code,
     vsnprintf(why, sizeof why, format, args);
     describe_type(t->type, type);
     return ggld_fail(err, code, place, "tensor %" PRIu64 " %s (%s): %s",
-                     ggld_tensor_index_of(t),
-                     ggld_quote(t->name.data, t->name.len).text, type, why);
+                     ggld_tensor_index_of(t), name_of(t).text, type, why);
 }
 
 ggld_status ggld_refuse(const ggld_tensor *tensor, ggld_status code,

@@ -9,6 +9,7 @@
 #include "../base/index.h"
 #include "../base/structs.h"
 #include "../spec/types.h"
+#include "guard.h"
 #include "load.h"
 #include "source.h"
 
@@ -124,6 +125,17 @@ void ggld_tensor_get_info(const ggld_tensor *tensor, ggld_tensor_info *out)
 
 /* ---- bytes ---- */
 
+typedef struct copy {
+    void *dst;
+    ggld_span from;
+} copy;
+
+static void copy_bytes(void *ctx)
+{
+    const copy *c = ctx;
+    memcpy(c->dst, c->from.data, (size_t)c->from.size);
+}
+
 ggld_status ggld_file_read(const ggld_file *file, uint64_t offset, void *dst,
                            uint64_t size, ggld_place place, ggld_error *err)
 {
@@ -141,8 +153,8 @@ ggld_status ggld_file_read(const ggld_file *file, uint64_t offset, void *dst,
     const uint8_t *from = ggld_span_at(at_hand, offset, size);
     if (from == NULL)
         return ggld_source_read(&file->source, offset, dst, size, place, err);
-    memcpy(dst, from, (size_t)size);
-    return GGLD_OK;
+    copy c = { dst, { from, size } };
+    return ggld_guard_run(file, c.from, copy_bytes, &c, place, err);
 }
 
 ggld_status ggld_file_read_bytes(const ggld_file *file, uint64_t offset_bytes,

@@ -26,6 +26,7 @@ typedef struct fd_source {
     uint64_t offset; /* of the range in the file */
     void *map_start; /* NULL where there is no map */
     size_t map_bytes;
+    ggld_stamp stamp; /* when it was opened */
     int fd;
 } fd_source;
 
@@ -57,6 +58,36 @@ int ggld_source_fd(const ggld_source *source, uint64_t *offset)
     return s->fd;
 }
 
+ggld_stamp ggld_stamp_of(const struct stat *st)
+{
+    ggld_stamp stamp = { (uint64_t)st->st_size, st->st_nlink, st->st_mtim,
+                         st->st_ctim };
+    return stamp;
+}
+
+bool ggld_source_stamp(const ggld_source *source, ggld_stamp *out)
+{
+    if (source->release != fd_release)
+        return false;
+    const fd_source *s = source->ctx;
+    *out = s->stamp;
+    return true;
+}
+
+bool ggld_source_size_now(const ggld_source *source, uint64_t *out)
+{
+    struct stat st;
+    uint64_t offset;
+    int fd = ggld_source_fd(source, &offset);
+    if (fd < 0 || fstat(fd, &st) != 0)
+        return false;
+    uint64_t file_bytes = (uint64_t)st.st_size;
+    *out = file_bytes > offset
+               ? ggld_min_u64(file_bytes - offset, source->size_bytes)
+               : 0;
+    return true;
+}
+
 static const char *kind_name(mode_t mode)
 {
     if (S_ISDIR(mode))
@@ -74,7 +105,8 @@ static ggld_place in_file(void)
 }
 
 /* The range with its size, once it is known to lie in a regular file. */
-static ggld_status range_settle(int fd, ggld_range *range, ggld_error *err)
+static ggld_status range_settle(int fd, ggld_range *range, ggld_stamp *stamp,
+                                ggld_error *err)
 {
     struct stat st;
     if (fstat(fd, &st) != 0)
@@ -85,6 +117,7 @@ static ggld_status range_settle(int fd, ggld_range *range, ggld_error *err)
                          "regular file",
                          kind_name(st.st_mode));
     uint64_t file_bytes = (uint64_t)st.st_size;
+    *stamp = ggld_stamp_of(&st);
     if (range->whole)
         range->size = file_bytes;
     if (!ggld_fits(range->offset, range->size, file_bytes))
@@ -122,7 +155,8 @@ static const void *fd_map(fd_source *s, int fd, ggld_range range)
 ggld_status ggld_source_of_fd(ggld_source *out, const ggld_allocator *a, int fd,
                               ggld_range range, bool map, ggld_error *err)
 {
-    ggld_status status = range_settle(fd, &range, err);
+    ggld_stamp stamp;
+    ggld_status status = range_settle(fd, &range, &stamp, err);
     if (status != GGLD_OK)
         return status;
     fd_source *s = ggld_alloc(a, 1, GGLD_FD_SOURCE_BYTES);
@@ -131,6 +165,7 @@ ggld_status ggld_source_of_fd(ggld_source *out, const ggld_allocator *a, int fd,
                          "no memory for a file's source");
     s->allocator = *a;
     s->offset = range.offset;
+    s->stamp = stamp;
     s->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
     if (s->fd < 0) {
         status = ggld_fail_errno(err, errno, in_file(),
