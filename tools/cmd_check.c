@@ -165,6 +165,8 @@ static int check_data(const args *a, listing *l, json_object *data, verdict *v)
         return status;
     v->data_checked = true;
     status = scan_data(&m, a->out, data, &v->n_bad);
+    if (status == STATUS_GOOD)
+        status = model_unchanged(&m);
     l->n[GGLD_ERROR] += v->n_bad;
     model_close(&m);
     return status;

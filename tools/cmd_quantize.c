@@ -186,9 +186,11 @@ static int run_plan(plan *p)
     free(chunk);
     if (status == GGLD_E_CANCELLED)
         return stop_report(p->out_path);
-    /* What can't be said in the new type is the input's fault. */
+    /* Data that can't be read, or not be said in the new type, is the input's
+     * fault. */
     if (status != GGLD_OK)
-        return report_error(status == GGLD_E_VALUE ? p->in_path : p->out_path,
+        return report_error(err.section == GGLD_IN_TENSOR_DATA ? p->in_path
+                                                               : p->out_path,
                             &err);
     return STATUS_GOOD;
 }

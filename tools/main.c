@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <ggld/guard.h>
 #include <ggld/version.h>
 
 #include "command.h"
@@ -112,13 +113,17 @@ int main(int argc, char **argv)
 {
     output o;
     args a = { .out = &o };
+    ggld_error err;
 
     /* A closed pipe and a limit of file size are errors that are reported,
      * like a full disk. */
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
     out_init(&o, STDOUT_FILENO);
-    int status = run(&a, argc, argv);
+    /* So is a file that is cut while it is read. */
+    int status = ggld_guard_install(&err) == GGLD_OK
+                     ? run(&a, argc, argv)
+                     : report_error("ggld", &err);
     if (out_flush(&o) != 0) {
         report_errno("standard output", o.sys_errno, "cannot write");
         status = status == STATUS_GOOD ? STATUS_FAULT : status;

@@ -97,6 +97,15 @@ int model_open_partial(model *m, const char *path)
     return STATUS_GOOD;
 }
 
+int model_unchanged(const model *m)
+{
+    ggld_error err;
+
+    if (ggld_file_changed(m->file, &err) != GGLD_E_CHANGED)
+        return STATUS_GOOD;
+    return report_error(m->path, &err);
+}
+
 void model_close(model *m)
 {
     ggld_close(m->file);

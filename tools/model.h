@@ -25,6 +25,9 @@ int model_open(model *m, const char *path);
 int model_open_partial(model *m, const char *path);
 /* Whatever is there of a file's records, without a word: is any? */
 bool model_peek(model *m, const char *path);
+/* What was said of a file that changes meanwhile is said of no file at all:
+ * STATUS_FAULT, and reported. */
+int model_unchanged(const model *m);
 void model_close(model *m);
 
 ggld_tensor_info model_tensor(const model *m, uint64_t index);
