@@ -50,9 +50,11 @@ static uint64_t end_of(const ggld_tensor *t)
     return ggld_add_u64(t->offset, t->size_bytes, &end) ? end : UINT64_MAX;
 }
 
+/* A place past the end of the file is its end: no byte is there to look at. */
 static ggld_subject data_subject(const ggld_tensor *t, uint64_t offset)
 {
-    return ggld_subject_of(GGLD_IN_TENSOR_DATA, ggld_tensor_index_of(t), offset,
+    return ggld_subject_of(GGLD_IN_TENSOR_DATA, ggld_tensor_index_of(t),
+                           ggld_min_u64(offset, t->file->source.size_bytes),
                            &t->name);
 }
 
@@ -188,8 +190,7 @@ static bool check_gap(const placing *p, const ggld_tensor *t)
         return true;
     return ggld_report_add(
         p->rules->report, GGLD_GRADE_STRICT, GGLD_E_UNSUPPORTED,
-        data_subject(t,
-                     ggld_min_u64(expected, p->rules->file->source.size_bytes)),
+        data_subject(t, expected),
         "%" PRIu64 " bytes before its data at %" PRIu64 " are unused%s; ggml "
         "takes no gaps",
         t->offset - expected, t->offset,
@@ -240,7 +241,7 @@ static bool check_end(const placing *p, const ggld_tensor *t)
         return check_empty_end(p, t);
     return ggld_report_add(
         p->rules->report, GGLD_GRADE_ERROR, GGLD_E_TRUNCATED,
-        data_subject(t, ggld_min_u64(t->offset, p->file_bytes)),
+        data_subject(t, t->offset),
         "data at %" PRIu64 " + %" PRIu64 " bytes ends at %" PRIu64
         ", past the end of the file (%" PRIu64 " bytes); missing: %" PRIu64
         " bytes, tensors whole: %" PRIu64 " of %" PRIu64,
