@@ -12,7 +12,8 @@ typedef union head {
 static void *heap_alloc(void *ctx, size_t size)
 {
     heap *h = ctx;
-    if (h->n_calls++ >= h->fail_at)
+    uint64_t call = h->n_calls++;
+    if (call == h->fail_at || (call > h->fail_at && !h->fail_once))
         return NULL;
     head *piece = malloc(sizeof *piece + size);
     if (piece == NULL)

@@ -3,6 +3,7 @@
 #ifndef TESTS_UNIT_HEAP_H
 #define TESTS_UNIT_HEAP_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -13,6 +14,7 @@ typedef struct heap {
     uint64_t peak_bytes;
     uint64_t n_calls;
     uint64_t fail_at; /* this call, counted from 0, gets NULL; later ones too */
+    bool fail_once;   /* ... or not */
 } heap;
 
 #define HEAP_NEVER_FAILS UINT64_MAX

@@ -115,6 +115,10 @@ Test(sources, that_are_empty_say_so)
     cr_assert_eq(ggld_open_source(&file, &source, NULL, NULL), GGLD_E_INVALID);
     source.struct_size = 8;
     cr_assert_eq(ggld_open_source(&file, &source, NULL, NULL), GGLD_E_ABI);
+    ggld_source large = { sizeof large, (uint64_t)PTRDIFF_MAX + 1,
+                          NULL,         "GGUF",
+                          NULL,         NULL };
+    cr_assert_eq(ggld_open_source(&file, &large, NULL, NULL), GGLD_E_INVALID);
 }
 
 /* ---- descriptors ---- */
