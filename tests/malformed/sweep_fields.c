@@ -204,6 +204,7 @@ static void sweep_fields(shaped *s)
     target t = target_new(&s->img);
     char what[128];
     uint8_t was[8];
+    uint64_t n_tried = 0;
     for (size_t i = 0; i < s->n_fields; i++) {
         const field *f = &s->fields[i];
         uint64_t values[64];
@@ -216,7 +217,10 @@ static void sweep_fields(shaped *s)
             expect_all(what, &t, &s->img);
         }
         memcpy(s->img.data + f->at, was, f->width);
+        n_tried += n;
     }
+    printf("%s: %zu fields, %" PRIu64 " values\n", s->name, s->n_fields,
+           n_tried);
     target_free(&t);
     shaped_free(s);
 }
@@ -228,6 +232,7 @@ static void sweep_pairs(shaped *s)
 {
     char what[128];
     uint8_t *was = malloc(s->img.size);
+    uint64_t n_tried = 0;
     if (was == NULL)
         abort();
     memcpy(was, s->img.data, s->img.size);
@@ -248,7 +253,9 @@ static void sweep_pairs(shaped *s)
             expect_bounds(what, s->img.data, s->img.size, 0);
         }
         memcpy(s->img.data, was, s->img.size);
+        n_tried += n * m;
     }
+    printf("%s: %" PRIu64 " pairs of values\n", s->name, n_tried);
     free(was);
     shaped_free(s);
 }
@@ -271,6 +278,7 @@ static void sweep_bytes(shaped *s, unsigned step)
 {
     target t = target_new(&s->img);
     char what[64];
+    uint64_t n_tried = 0;
     ggld_error err;
     memcpy(t.data, s->img.data, t.size);
     for (size_t at = 0; at < t.size; at++) {
@@ -278,6 +286,7 @@ static void sweep_bytes(shaped *s, unsigned step)
             t.data[at] = (uint8_t)(s->img.data[at] ^ change);
             snprintf(what, sizeof what, "%s: byte %zu made %02x", s->name, at,
                      t.data[at]);
+            n_tried++;
             if (at < s->table_end) {
                 expect_order(what, t.data, t.size);
                 expect_bounds(what, t.data, t.size, 0);
@@ -288,6 +297,7 @@ static void sweep_bytes(shaped *s, unsigned step)
         }
         t.data[at] = s->img.data[at];
     }
+    printf("%s: %" PRIu64 " changes of a byte\n", s->name, n_tried);
     target_free(&t);
     shaped_free(s);
 }
