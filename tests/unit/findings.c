@@ -10,6 +10,7 @@
 
 #include "hearing.h"
 #include "image.h"
+#include "read/hints.h"
 
 static findings check(const image *img, uint32_t flags)
 {
@@ -202,6 +203,9 @@ Test(findings, need_someone_to_hear_them)
     findings f = { 0 };
     cr_assert_eq(ggld_check_fd(-1, NULL, findings_hear, &f, &err), GGLD_E_IO);
     cr_assert_eq(ggld_check_fd(-1, NULL, findings_hear, &f, NULL), GGLD_E_IO);
+    cr_assert_eq(ggld_check_path("/", NULL, NULL, NULL, &err), GGLD_E_INVALID);
+    cr_assert_eq(ggld_check_path("/none/such", NULL, findings_hear, &f, &err),
+                 GGLD_E_IO);
     cr_assert_eq(f.count, 0);
 }
 
@@ -219,4 +223,45 @@ Test(findings, say_once_that_there_is_no_architecture)
     f = check(&img, 0);
     cr_assert(!f.no_architecture && f.count == 1);
     image_free(&img);
+}
+
+/* ---- hints ---- */
+
+Test(hints, know_the_names_of_parts)
+{
+    static const char *const parts[] = {
+        "m.gguf.part1of2", "m.gguf.partaa", "m.part",    "m.gguf-split-a",
+        "dir/m.gguf.001",  "m.gguf.ab",     "m.gguf-aa", "m.ggufab",
+        "dir.gguf/xaa",    "m.gguf_00",     "xab",       "x00",
+    };
+    static const char *const whole[] = {
+        "",
+        "m.gguf",
+        "m-00001-of-00002.gguf",
+        "m.gguf.gz",
+        "m.gguf.xz",
+        "m.gguf.bak",
+        "dir.part1/m.gguf",
+        "m.gguf.1",
+        "aa",
+        "xyz",
+        "xa",
+        "m.v1.gguf.tmp",
+    };
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
+        cr_expect_neq(ggld_hint_part(parts[i])[0], '\0', "%s", parts[i]);
+    for (size_t i = 0; i < sizeof whole / sizeof whole[0]; i++)
+        cr_expect_str_eq(ggld_hint_part(whole[i]), "", "%s", whole[i]);
+    cr_expect_str_eq(ggld_hint_part(NULL), "");
+}
+
+Test(hints, know_sizes_that_people_split_at)
+{
+    static const uint64_t round[] = { 1000000, UINT64_C(50000000000), 1 << 20,
+                                      UINT64_C(1) << 32 };
+    static const uint64_t others[] = { 0, 1, 999999, (1 << 20) + 1, 1024 };
+    for (size_t i = 0; i < sizeof round / sizeof round[0]; i++)
+        cr_expect_neq(ggld_hint_part_size(round[i])[0], '\0');
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        cr_expect_str_eq(ggld_hint_part_size(others[i]), "");
 }

@@ -132,11 +132,12 @@ static void ignore(ggld_severity severity, const ggld_error *finding,
 }
 
 /* Every allocation of an open fails in its turn. */
-static void expect_each_failure_clean(int fd, uint32_t flags, bool check)
+static void expect_each_failure_clean(int fd, uint32_t flags, bool check,
+                                      bool once)
 {
     bool done = false;
     for (uint64_t n = 0; !done; n++) {
-        heap h = { .fail_at = n };
+        heap h = { .fail_at = n, .fail_once = once };
         ggld_allocator allocator = heap_allocator(&h);
         ggld_open_options options = ggld_open_options_init();
         ggld_file *file = NULL;
@@ -173,11 +174,52 @@ Test(heap, that_fails_at_any_call_leaves_nothing)
                      images[i].size);
         fflush(out);
         for (uint32_t flags = 0; flags < 16; flags++) {
-            expect_each_failure_clean(fd, flags & ~1u, false);
-            expect_each_failure_clean(fd, flags, true);
+            expect_each_failure_clean(fd, flags & ~1u, false, true);
+            expect_each_failure_clean(fd, flags & ~1u, false, false);
+            expect_each_failure_clean(fd, flags, true, true);
+            expect_each_failure_clean(fd, flags, true, false);
         }
         fclose(out);
         remove(path);
         image_free(&images[i]);
     }
+}
+
+Test(heap, that_fails_leaves_no_copy_of_memory)
+{
+    image img = image_sample(3, false);
+    heap h = { .fail_at = 1, .fail_once = true };
+    ggld_allocator allocator = heap_allocator(&h);
+    ggld_open_options options = ggld_open_options_init();
+    ggld_file *file = NULL;
+    ggld_error err;
+    options.allocator = &allocator;
+    options.flags = GGLD_OPEN_COPY;
+    cr_assert_eq(open_with(&file, &img, options, &err), GGLD_E_NOMEM);
+    cr_assert_str_eq(err.message, "no memory for a copy of 416 bytes");
+    cr_assert_null(file);
+    cr_assert_eq(h.live_bytes, 0);
+    image_free(&img);
+}
+
+Test(heap, an_index_of_strings_may_find_none)
+{
+    image img = image_sample(3, false);
+    heap h = { .fail_at = HEAP_NEVER_FAILS };
+    ggld_allocator allocator = heap_allocator(&h);
+    ggld_open_options options = ggld_open_options_init();
+    ggld_string_index *index = NULL;
+    ggld_file *file;
+    ggld_error err;
+    options.allocator = &allocator;
+    cr_assert_eq(open_with(&file, &img, options, NULL), GGLD_OK);
+    h.fail_at = h.n_calls;
+    cr_assert_eq(
+        ggld_string_index_new(&index, ggld_kv_find(file, "tokens"), &err),
+        GGLD_E_NOMEM);
+    cr_assert_str_eq(err.message, "no memory for an index of 3 strings");
+    cr_assert_null(index);
+    ggld_close(file);
+    cr_assert_eq(h.live_bytes, 0);
+    image_free(&img);
 }

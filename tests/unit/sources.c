@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -122,6 +123,22 @@ Test(sources, that_are_empty_say_so)
 }
 
 /* ---- descriptors ---- */
+
+Test(descriptors, that_are_none_or_one_too_many_are_said_to_be)
+{
+    ggld_file *file = NULL;
+    ggld_error err;
+    cr_assert_eq(ggld_open_fd(&file, -1, NULL, &err), GGLD_E_IO);
+    cr_assert_str_eq(err.message, "file: fstat: Bad file descriptor");
+
+    int fd = memfd_create("one", MFD_CLOEXEC);
+    struct rlimit limit = { (rlim_t)fd + 1, (rlim_t)fd + 1 };
+    cr_assert(fd >= 0 && setrlimit(RLIMIT_NOFILE, &limit) == 0);
+    cr_assert_eq(ggld_open_fd(&file, fd, NULL, &err), GGLD_E_IO);
+    cr_assert_eq(err.sys_errno, EMFILE);
+    cr_assert_null(file);
+    close(fd);
+}
 
 static size_t count_lines(const char *path, const char *with)
 {
