@@ -71,21 +71,6 @@ static int check_structure(const char *path, uint32_t flags, listing *l)
     return STATUS_GOOD;
 }
 
-/* Whether the container is that of a language model is no matter of its
- * structure. */
-static void note_architecture(const model *m, listing *l)
-{
-    static const ggld_error absent = {
-        .code = GGLD_E_UNSUPPORTED,
-        .section = GGLD_IN_FILE,
-        .index = GGLD_NO_INDEX,
-        .message = "file: the key general.architecture is absent: this is not "
-                   "a model that llama.cpp runs",
-    };
-    if (ggld_kv_find(m->file, "general.architecture") == NULL)
-        on_finding(GGLD_NOTE, &absent, l);
-}
-
 typedef struct verdict {
     bool readable; /* it opens */
     bool accepted; /* by ggml: it opens in strict mode */
@@ -192,10 +177,8 @@ static int check_all(const args *a, listing *l, json_object *data, model *m,
 {
     int status = judge(a, l, v);
 
-    if (status == STATUS_GOOD && model_peek(m, a->operands[0])) {
-        note_architecture(m, l);
+    if (status == STATUS_GOOD && model_peek(m, a->operands[0]))
         v->cut_off = m->missing_bytes != 0;
-    }
     if (status == STATUS_GOOD && v->readable && a->values[OPT_DATA] != NULL)
         status = check_data(a, l, data, v);
     return status;
