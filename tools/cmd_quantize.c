@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: MIT */
-/* ggld quantize: a model with its tensors in another type. Memory is bounded
- * by one chunk of floats, whatever the model's size. */
+/* ggld quantize: a model with its tensors in another type. All cores convert
+ * chunks, of which there are a few at a time, whatever the model's size. */
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include <ggld/codec.h>
 #include <ggld/write.h>
 
+#include "chunks.h"
 #include "command.h"
 #include "ftype.h"
 #include "model.h"
-#include "opts.h"
 #include "paths.h"
+#include "pipeline.h"
 #include "progress.h"
 #include "report.h"
 #include "stop.h"
 
 enum { OPT_TYPE, OPT_PURE };
 
-#define CHUNK_ELEMS          (1u << 18)
+#define CHUNK_ELEMS          (1u << 16)
 #define KEY_FILE_TYPE        "general.file_type"
 #define KEY_VERSION          "general.quantization_version"
 #define KEY_ALIGNMENT        "general.alignment"
@@ -35,6 +36,8 @@ typedef struct plan {
     bool pure;
     uint32_t alignment_bytes;
     ggld_writer *writer;
+    chunks chunks; /* of tensors that do not keep their type */
+    progress bar;
 } plan;
 
 static bool is_integer_type(uint32_t type)
@@ -76,6 +79,15 @@ static ggld_status set_kv(const plan *p, const ggld_kv *kv, ggld_error *err)
     return ggld_writer_copy_kv(p->writer, kv, err);
 }
 
+/* Of a key that is there more than once, the first counts. */
+static void note_again(const plan *p, uint64_t index, ggld_string key)
+{
+    report_note(p->in_path,
+                "key-value %" PRIu64 " '%.*s' is left out: its key was there "
+                "before, and the first one is kept",
+                index, key.len < 64 ? (int)key.len : 64, key.data);
+}
+
 static ggld_status set_kvs(const plan *p, ggld_error *err)
 {
     const ggld_file *file = p->in.file;
@@ -84,9 +96,10 @@ static ggld_status set_kvs(const plan *p, ggld_error *err)
     for (uint64_t i = 0; i < ggld_kv_count(file) && status == GGLD_OK; i++) {
         const ggld_kv *kv = ggld_kv_at(file, i);
         ggld_string key = ggld_kv_key(kv);
-        /* Of a key that is there twice, the first counts. */
         if (ggld_kv_find_n(file, key.data, key.len) == kv)
             status = set_kv(p, kv, err);
+        else
+            note_again(p, i, key);
     }
     if (status == GGLD_OK && ggld_kv_find(file, KEY_VERSION) == NULL)
         status = ggld_writer_set_u32(p->writer, KEY_VERSION,
@@ -111,47 +124,72 @@ static ggld_status declare(const plan *p, const ggld_tensor *tensor,
                                       info.n_dims, err);
 }
 
-static ggld_status put_tensor(const plan *p, const ggld_tensor *tensor,
-                              float *chunk, progress *bar, ggld_error *err)
-{
-    ggld_view whole = ggld_tensor_view(tensor), part;
-    ggld_status status = GGLD_OK;
-    uint64_t n;
+/* ---- data ---- */
 
-    for (uint64_t i = 0; i < whole.n_elems && status == GGLD_OK; i += n) {
-        n = whole.n_elems - i < CHUNK_ELEMS ? whole.n_elems - i : CHUNK_ELEMS;
-        if (stop_asked())
-            return GGLD_E_CANCELLED;
-        status = ggld_view_elems(&part, &whole, i, n, err);
-        if (status == GGLD_OK)
-            status = ggld_view_read_f32(&part, chunk, n, err);
-        if (status == GGLD_OK)
-            status = ggld_writer_put_f32(p->writer, chunk, n, err);
-        progress_add(bar, n * sizeof *chunk);
-    }
+typedef struct slot {
+    ggld_status status; /* of quantising */
+    size_t size_bytes;
+    float values[CHUNK_ELEMS];
+    uint8_t blocks[CHUNK_ELEMS * sizeof(float)];
+} slot;
+
+static bool is_converted(const void *user, const ggld_tensor_info *info)
+{
+    return type_for(user, info) != info->type;
+}
+
+/* On any thread. What can't be said in the new type is refused by the writer,
+ * which knows its name and place. */
+static ggld_status convert(void *user, uint64_t item, void *memory,
+                           ggld_error *err)
+{
+    const plan *p = user;
+    slot *s = memory;
+    chunk c = chunks_at(&p->chunks, item);
+    ggld_view view = ggld_tensor_view(c.tensor);
+    uint32_t type = type_for(p, &c.info);
+    const ggld_type_traits *traits = ggld_type_traits_of(type);
+    ggld_error refusal;
+
+    s->size_bytes =
+        (size_t)(c.n_elems / traits->block_elems) * traits->block_bytes;
+    ggld_status status =
+        ggld_view_elems(&view, &view, c.first_elem, c.n_elems, err);
+    if (status == GGLD_OK)
+        status = ggld_view_read_f32(&view, s->values, c.n_elems, err);
+    if (status == GGLD_OK)
+        s->status = ggld_quantize_f32(type, s->values, c.n_elems, s->blocks,
+                                      s->size_bytes, &refusal);
     return status;
 }
 
-static ggld_status put_tensors(const plan *p, float *chunk, ggld_error *err)
+static ggld_status put(void *user, uint64_t item, void *memory, ggld_error *err)
 {
-    ggld_status status = GGLD_OK;
-    uint64_t n_tensors = ggld_tensor_count(p->in.file);
-    progress bar;
+    plan *p = user;
+    const slot *s = memory;
+    uint64_t n_elems = chunks_at(&p->chunks, item).n_elems;
 
-    progress_begin(&bar, "quantize", p->in.info.n_elems * sizeof *chunk);
-    for (uint64_t i = 0; i < n_tensors && status == GGLD_OK; i++) {
-        const ggld_tensor *tensor = ggld_tensor_at(p->in.file, i);
-        ggld_tensor_info info = model_tensor_info(tensor);
-        if (type_for(p, &info) != info.type)
-            status = put_tensor(p, tensor, chunk, &bar, err);
-        else
-            progress_add(&bar, info.n_elems * sizeof *chunk);
-    }
-    progress_end(&bar);
+    progress_add(&p->bar, n_elems * sizeof(float));
+    if (s->status != GGLD_OK)
+        return ggld_writer_put_f32(p->writer, s->values, n_elems, err);
+    return ggld_writer_put_bytes(p->writer, s->blocks, s->size_bytes, err);
+}
+
+static ggld_status put_tensors(plan *p, ggld_error *err)
+{
+    const pipeline line = { .n_items = p->chunks.n,
+                            .slot_bytes = sizeof(slot),
+                            .user = p,
+                            .work = convert,
+                            .take = put };
+
+    progress_begin(&p->bar, "quantize", p->chunks.n_elems * sizeof(float));
+    ggld_status status = pipeline_run(&line, err);
+    progress_end(&p->bar);
     return status;
 }
 
-static ggld_status write_model(const plan *p, float *chunk, ggld_error *err)
+static ggld_status write_model(plan *p, ggld_error *err)
 {
     ggld_status status = set_kvs(p, err);
 
@@ -161,7 +199,7 @@ static ggld_status write_model(const plan *p, float *chunk, ggld_error *err)
     if (status == GGLD_OK)
         status = ggld_writer_begin(p->writer, p->out_path, err);
     if (status == GGLD_OK)
-        status = put_tensors(p, chunk, err);
+        status = put_tensors(p, err);
     if (status == GGLD_OK)
         status = ggld_writer_finish(p->writer, err);
     return status;
@@ -170,20 +208,20 @@ static ggld_status write_model(const plan *p, float *chunk, ggld_error *err)
 static int run_plan(plan *p)
 {
     ggld_writer_options options = ggld_writer_options_init();
-    float *chunk = malloc(CHUNK_ELEMS * sizeof *chunk);
     ggld_status status;
     ggld_error err;
 
-    if (chunk == NULL)
-        return report(p->in_path, "no memory for a chunk");
+    if (chunks_make(&p->chunks, &p->in, CHUNK_ELEMS, is_converted, p) !=
+        STATUS_GOOD)
+        return STATUS_FAULT;
     options.alignment_bytes = p->alignment_bytes;
     stop_watch();
     status = ggld_writer_new(&p->writer, &options, &err);
     if (status == GGLD_OK) {
-        status = write_model(p, chunk, &err);
+        status = write_model(p, &err);
         ggld_writer_free(p->writer);
     }
-    free(chunk);
+    chunks_free(&p->chunks);
     if (status == GGLD_E_CANCELLED)
         return stop_report(p->out_path);
     /* Data that can't be read, or not be said in the new type, is the input's

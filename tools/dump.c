@@ -1,21 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* See dump.h. Values go out in chunks of a fixed size. Floats of up to 32 bits
- * and quantised values come through views; integers and F64, which a float
- * can't hold, from the stored bytes. */
+/* See dump.h. Values are made, and made into text, in chunks on all cores, and
+ * go out in order. Floats of up to 32 bits and quantised values come through
+ * views; integers and F64, which a float can't hold, from the stored bytes. */
 #include "dump.h"
 
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "bits.h"
+#include "pipeline.h"
 #include "report.h"
 #include "stop.h"
 #include "text.h"
 
-#define CHUNK_ELEMS 65536
+#define CHUNK_ELEMS 16384
 #define CHUNK_BYTES (CHUNK_ELEMS * 8)
+/* "-1.7976931348623157e+308" and what is behind it. */
+#define TEXT_MAX 26
 
 /* Types that stand as they are stored: NumPy's letter and width in bytes. */
 typedef struct plain_type {
@@ -49,152 +52,152 @@ static uint64_t job_n_elems(const dump_job *job)
     return (job->end_row - job->first_row) * job->row_elems;
 }
 
-/* ---- stored bytes ---- */
+/* What is to be made of units [first, end): bytes, or elements. */
+typedef struct dump {
+    const dump_job *job;
+    output *out;
+    const plain_type *plain; /* or NULL */
+    pipeline_step make;      /* fills a slot */
+    uint64_t first;
+    uint64_t end;
+    uint64_t most; /* of a chunk */
+} dump;
 
-static int dump_bytes(const dump_job *job, output *o, void *chunk,
-                      uint64_t first_byte, uint64_t n_bytes)
+typedef struct dump_slot {
+    const void *data; /* what goes out */
+    size_t size_bytes;
+    uint8_t values[CHUNK_BYTES];
+    char text[CHUNK_ELEMS * TEXT_MAX]; /* not there for other formats */
+} dump_slot;
+
+typedef struct range {
+    uint64_t first;
+    uint64_t n;
+} range;
+
+static range dump_chunk(const dump *d, uint64_t item)
 {
-    ggld_error err;
+    range r = { d->first + item * d->most, d->most };
 
-    while (n_bytes > 0 && o->sys_errno == 0) {
-        size_t n = n_bytes < CHUNK_BYTES ? (size_t)n_bytes : CHUNK_BYTES;
-        if (stop_asked())
-            return stop_report(job->path);
-        if (ggld_tensor_read_bytes(job->tensor, first_byte, chunk, n, &err) !=
-            GGLD_OK)
-            return report_error(job->path, &err);
-        out_bytes(o, chunk, n);
-        first_byte += n;
-        n_bytes -= n;
-    }
-    return STATUS_GOOD;
+    if (r.n > d->end - r.first)
+        r.n = d->end - r.first;
+    return r;
 }
 
-/* Of the rows asked for. A row is a whole number of blocks. */
-static int dump_raw(const dump_job *job, output *o, void *chunk)
-{
-    const ggld_type_traits *traits = ggld_type_traits_of(job->info.type);
+/* ---- bytes ---- */
 
-    if (traits == NULL)
-        return dump_bytes(job, o, chunk, 0, job->info.size_bytes);
-    return dump_bytes(
-        job, o, chunk,
-        job_first_elem(job) / traits->block_elems * traits->block_bytes,
-        job_n_elems(job) / traits->block_elems * traits->block_bytes);
+static ggld_status read_stored(const dump *d, dump_slot *s, uint64_t first_byte,
+                               uint64_t n_bytes, ggld_error *err)
+{
+    s->data = s->values;
+    s->size_bytes = (size_t)n_bytes;
+    return ggld_tensor_read_bytes(d->job->tensor, first_byte, s->values,
+                                  s->size_bytes, err);
 }
 
-/* ---- values through views ---- */
-
-typedef int (*chunk_sink)(output *o, void *chunk, uint64_t n_elems,
-                          const dump_job *job, uint64_t first_elem);
-
-static int read_chunk(const dump_job *job, void *chunk, uint64_t first_elem,
-                      uint64_t n)
+static ggld_status make_raw(void *user, uint64_t item, void *slot,
+                            ggld_error *err)
 {
-    ggld_view whole = ggld_tensor_view(job->tensor), part;
-    ggld_error err;
-    ggld_status status = ggld_view_elems(&part, &whole, first_elem, n, &err);
+    range r = dump_chunk(user, item);
 
+    return read_stored(user, slot, r.first, r.n, err);
+}
+
+static ggld_status read_values(const dump *d, dump_slot *s, range r,
+                               ggld_error *err)
+{
+    bool halves = d->job->format == DUMP_F16;
+    ggld_view whole = ggld_tensor_view(d->job->tensor), part;
+    void *values = s->values;
+    ggld_status status = ggld_view_elems(&part, &whole, r.first, r.n, err);
+
+    s->data = s->values;
+    s->size_bytes = (size_t)r.n * (halves ? 2 : 4);
     if (status == GGLD_OK)
-        status = job->format == DUMP_F16
-                     ? ggld_view_read_f16(&part, chunk, n, &err)
-                     : ggld_view_read_f32(&part, chunk, n, &err);
-    return status == GGLD_OK ? STATUS_GOOD : report_error(job->path, &err);
-}
-
-static int dump_values(const dump_job *job, output *o, void *chunk,
-                       chunk_sink sink)
-{
-    uint64_t elem = job_first_elem(job);
-    uint64_t left = job_n_elems(job);
-    int status = STATUS_GOOD;
-
-    while (left > 0 && o->sys_errno == 0 && status == STATUS_GOOD) {
-        uint64_t n = left < CHUNK_ELEMS ? left : CHUNK_ELEMS;
-        if (stop_asked())
-            return stop_report(job->path);
-        status = read_chunk(job, chunk, elem, n);
-        if (status == STATUS_GOOD)
-            status = sink(o, chunk, n, job, elem);
-        elem += n;
-        left -= n;
-    }
+        status = halves ? ggld_view_read_f16(&part, values, r.n, err)
+                        : ggld_view_read_f32(&part, values, r.n, err);
     return status;
 }
 
 /* Little-endian, whatever this machine is. */
-static int sink_binary(output *o, void *chunk, uint64_t n_elems,
-                       const dump_job *job, uint64_t first_elem)
+static ggld_status make_binary(void *user, uint64_t item, void *slot,
+                               ggld_error *err)
 {
-    unsigned width = job->format == DUMP_F16 ? 2 : 4;
-    uint8_t *p = chunk;
+    const dump *d = user;
+    dump_slot *s = slot;
+    range r = dump_chunk(d, item);
+    ggld_status status = read_values(d, s, r, err);
+    unsigned width = d->job->format == DUMP_F16 ? 2 : 4;
 
-    (void)first_elem;
-    if (bits_host_big_endian())
-        for (uint64_t i = 0; i < n_elems; i++)
-            bits_store_le(p + i * width, width,
-                          bits_load(p + i * width, width, true));
-    out_bytes(o, chunk, (size_t)n_elems * width);
-    return STATUS_GOOD;
+    if (bits_host_big_endian() && status == GGLD_OK)
+        for (uint8_t *p = s->values; p < s->values + s->size_bytes; p += width)
+            bits_store_le(p, width, bits_load(p, width, true));
+    return status;
 }
 
 /* ---- text: one row a line ---- */
 
-static void put_separator(output *o, const dump_job *job, uint64_t elem)
+static char *put_separator(const dump *d, char *p, uint64_t elem)
 {
-    bool row_over = (elem + 1) % job->row_elems == 0;
-    out_bytes(o, row_over ? "\n" : " ", 1);
+    *p = (elem + 1) % d->job->row_elems == 0 ? '\n' : ' ';
+    return p + 1;
 }
 
-static int sink_text(output *o, void *chunk, uint64_t n_elems,
-                     const dump_job *job, uint64_t first_elem)
+static void text_end(dump_slot *s, const char *end)
 {
-    const float *values = chunk;
+    s->data = s->text;
+    s->size_bytes = (size_t)(end - s->text);
+}
 
-    for (uint64_t i = 0; i < n_elems && o->sys_errno == 0; i++) {
-        out_text(o, text_f32(values[i]).text);
-        put_separator(o, job, first_elem + i);
+static ggld_status make_text(void *user, uint64_t item, void *slot,
+                             ggld_error *err)
+{
+    const dump *d = user;
+    dump_slot *s = slot;
+    range r = dump_chunk(d, item);
+    ggld_status status = read_values(d, s, r, err);
+    char *p = s->text;
+
+    for (uint64_t i = 0; i < r.n && status == GGLD_OK; i++) {
+        float value;
+        memcpy(&value, s->values + i * sizeof value, sizeof value);
+        p = stpcpy(p, text_f32(value).text);
+        p = put_separator(d, p, r.first + i);
     }
-    return STATUS_GOOD;
+    text_end(s, p);
+    return status;
 }
 
-static void put_plain(output *o, const plain_type *plain, uint64_t bits)
+static char *put_plain(const plain_type *plain, char *p, uint64_t bits)
 {
     unsigned shift = 64 - 8 * plain->width;
+    double value;
 
-    if (plain->kind == 'i') {
-        /* The sign spreads from the top. */
-        out_printf(o, "%" PRId64, (int64_t)(bits << shift) >> shift);
-    } else {
-        double value;
-        memcpy(&value, &bits, sizeof value);
-        out_text(o, text_f64(value).text);
-    }
+    /* The sign spreads from the top. */
+    if (plain->kind == 'i')
+        return p + sprintf(p, "%" PRId64, (int64_t)(bits << shift) >> shift);
+    memcpy(&value, &bits, sizeof value);
+    return stpcpy(p, text_f64(value).text);
 }
 
-static int dump_plain_text(const dump_job *job, output *o, uint8_t *chunk,
-                           const plain_type *plain)
+static ggld_status make_plain_text(void *user, uint64_t item, void *slot,
+                                   ggld_error *err)
 {
-    uint64_t elem = job_first_elem(job);
-    uint64_t end = elem + job_n_elems(job);
-    ggld_error err;
+    const dump *d = user;
+    dump_slot *s = slot;
+    unsigned width = d->plain->width;
+    range r = dump_chunk(d, item);
+    ggld_status status = read_stored(d, s, r.first * width, r.n * width, err);
+    char *p = s->text;
 
-    while (elem < end && o->sys_errno == 0) {
-        uint64_t n = end - elem < CHUNK_ELEMS ? end - elem : CHUNK_ELEMS;
-        if (stop_asked())
-            return stop_report(job->path);
-        if (ggld_tensor_read_bytes(job->tensor, elem * plain->width, chunk,
-                                   n * plain->width, &err) != GGLD_OK)
-            return report_error(job->path, &err);
-        for (uint64_t i = 0; i < n; i++) {
-            put_plain(o, plain,
-                      bits_load(chunk + i * plain->width, plain->width,
-                                job->info.big_endian));
-            put_separator(o, job, elem + i);
-        }
-        elem += n;
+    for (uint64_t i = 0; i < r.n && status == GGLD_OK; i++) {
+        p = put_plain(
+            d->plain, p,
+            bits_load(s->values + i * width, width, d->job->info.big_endian));
+        p = put_separator(d, p, r.first + i);
     }
-    return STATUS_GOOD;
+    text_end(s, p);
+    return status;
 }
 
 /* Do the stored bytes say more than floats could? */
@@ -250,45 +253,71 @@ static void npy_header(output *o, const dump_job *job, const plain_type *plain)
     out_text(o, "\n");
 }
 
-static int dump_npy(const dump_job *job, output *o, void *chunk)
-{
-    const plain_type *plain = plain_of(job->info.type);
+/* ---- all of it ---- */
 
-    npy_header(o, job, plain);
-    if (plain != NULL)
-        return dump_raw(job, o, chunk);
-    return dump_values(job, o, chunk, sink_binary);
+static ggld_status dump_take(void *user, uint64_t item, void *slot,
+                             ggld_error *err)
+{
+    const dump *d = user;
+    const dump_slot *s = slot;
+
+    (void)item, (void)err;
+    out_bytes(d->out, s->data, s->size_bytes);
+    /* Ends the work; what it was, the output knows. */
+    return d->out->sys_errno == 0 ? GGLD_OK : GGLD_E_IO;
 }
 
-static int dump_text(const dump_job *job, output *o, void *chunk)
+/* Stored bytes of the rows asked for. A row is a whole number of blocks. */
+static void choose_raw(dump *d)
 {
-    const plain_type *plain = plain_of(job->info.type);
+    const dump_job *job = d->job;
+    const ggld_type_traits *traits = ggld_type_traits_of(job->info.type);
 
-    if (is_wider_than_float(plain))
-        return dump_plain_text(job, o, chunk, plain);
-    return dump_values(job, o, chunk, sink_text);
+    d->make = make_raw;
+    d->most = CHUNK_BYTES;
+    d->end = job->info.size_bytes;
+    if (traits == NULL)
+        return;
+    d->first = job_first_elem(job) / traits->block_elems * traits->block_bytes;
+    d->end =
+        d->first + job_n_elems(job) / traits->block_elems * traits->block_bytes;
+}
+
+static void choose_values(dump *d)
+{
+    bool text = d->job->format == DUMP_TEXT;
+
+    d->make = !text                           ? make_binary
+              : is_wider_than_float(d->plain) ? make_plain_text
+                                              : make_text;
+    d->most = CHUNK_ELEMS;
+    d->first = job_first_elem(d->job);
+    d->end = d->first + job_n_elems(d->job);
 }
 
 int dump_run_job(const dump_job *job, output *o)
 {
-    void *chunk = malloc(CHUNK_BYTES);
-    int status;
+    bool npy = job->format == DUMP_NPY, text = job->format == DUMP_TEXT;
+    dump d = { .job = job, .out = o, .plain = plain_of(job->info.type) };
+    ggld_error err;
 
-    if (chunk == NULL)
-        return report(job->path, "no memory for a chunk");
-    switch (job->format) {
-    case DUMP_TEXT:
-        status = dump_text(job, o, chunk);
-        break;
-    case DUMP_NPY:
-        status = dump_npy(job, o, chunk);
-        break;
-    case DUMP_RAW:
-        status = dump_raw(job, o, chunk);
-        break;
-    default:
-        status = dump_values(job, o, chunk, sink_binary);
-    }
-    free(chunk);
-    return status;
+    if (npy)
+        npy_header(o, job, d.plain);
+    if (job->format == DUMP_RAW || (npy && d.plain != NULL))
+        choose_raw(&d);
+    else
+        choose_values(&d);
+    uint64_t n = d.end - d.first;
+    pipeline p = { .n_items = n / d.most + (n % d.most != 0),
+                   .slot_bytes =
+                       text ? sizeof(dump_slot) : offsetof(dump_slot, text),
+                   .user = &d,
+                   .work = d.make,
+                   .take = dump_take };
+    ggld_status status = pipeline_run(&p, &err);
+    if (status == GGLD_OK || o->sys_errno != 0)
+        return STATUS_GOOD;
+    if (status == GGLD_E_CANCELLED)
+        return stop_report(job->path);
+    return report_error(job->path, &err);
 }

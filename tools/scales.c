@@ -74,6 +74,20 @@ bool scale_is_value(const scale_row *row)
     return traits != NULL && traits->block_elems == 1;
 }
 
+uint64_t scale_n_bad(const scale_counts *counts)
+{
+    return counts->n_nan + counts->n_infinite;
+}
+
+void scale_add(scale_counts *sum, const scale_counts *further)
+{
+    if (scale_n_bad(sum) == 0)
+        sum->first_block = further->first_block;
+    sum->n_checked += further->n_checked;
+    sum->n_nan += further->n_nan;
+    sum->n_infinite += further->n_infinite;
+}
+
 static uint64_t scale_load(const scale_row *row, const uint8_t *p,
                            bool big_endian)
 {
@@ -94,7 +108,7 @@ static void count_one(scale_counts *counts, const scale_row *row, uint64_t bits,
     counts->n_checked++;
     if ((bits & exponent) != exponent)
         return;
-    if (counts->n_nan + counts->n_infinite == 0)
+    if (scale_n_bad(counts) == 0)
         counts->first_block = block;
     if ((bits & forms[row->form].fraction) != 0)
         counts->n_nan++;

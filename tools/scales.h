@@ -35,6 +35,10 @@ typedef struct scale_counts {
     uint64_t first_block; /* with one of these; meaningless where none */
 } scale_counts;
 
+uint64_t scale_n_bad(const scale_counts *counts);
+/* What further blocks of the same tensor hold, behind those of sum. */
+void scale_add(scale_counts *sum, const scale_counts *further);
+
 /* Adds what n_blocks blocks of block_bytes each hold, the first of which is
  * number first_block of its tensor. */
 void scale_scan(scale_counts *counts, const scale_row *row,

@@ -1,42 +1,63 @@
 /* SPDX-License-Identifier: MIT */
-/* See scan.h. Reads stored bytes in chunks; nothing is dequantised: a
- * quantised value can only fail to be a number if its scale does. */
+/* See scan.h. Reads stored bytes in chunks, on all cores; nothing is
+ * dequantised: a quantised value can only fail to be a number if its scale
+ * does. */
 #include "scan.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 
+#include "chunks.h"
+#include "pipeline.h"
 #include "progress.h"
 #include "report.h"
 #include "scales.h"
 
-#define CHUNK_BYTES (1u << 20)
+#define CHUNK_ELEMS    (1u << 17)
+#define ELEM_MAX_BYTES 8
 
-static int scan_tensor(const model *m, const ggld_tensor *tensor,
-                       uint8_t *chunk, scale_counts *counts, progress *p)
+typedef struct scan {
+    const model *m;
+    output *out;
+    json_object *list; /* or NULL: text */
+    uint64_t n_bad;
+    chunks chunks;
+    scale_counts counts; /* so far, of the tensor whose turn it is */
+    progress bar;
+} scan;
+
+typedef struct scan_slot {
+    scale_counts counts;
+    uint64_t size_bytes;
+    uint8_t blocks[CHUNK_ELEMS * ELEM_MAX_BYTES];
+} scan_slot;
+
+static bool has_scales(const void *user, const ggld_tensor_info *info)
 {
-    ggld_tensor_info info = model_tensor_info(tensor);
-    const scale_row *row = scale_row_of(info.type);
-    const ggld_type_traits *traits = ggld_type_traits_of(info.type);
-    ggld_error err;
+    (void)user;
+    return scale_row_of(info->type) != NULL;
+}
 
-    if (row == NULL || traits == NULL) {
-        progress_add(p, info.size_bytes);
-        return STATUS_GOOD;
-    }
-    uint64_t n_blocks = info.size_bytes / traits->block_bytes;
-    uint64_t chunk_blocks = CHUNK_BYTES / traits->block_bytes;
-    for (uint64_t i = 0; i < n_blocks; i += chunk_blocks) {
-        uint64_t n = n_blocks - i < chunk_blocks ? n_blocks - i : chunk_blocks;
-        size_t size = (size_t)(n * traits->block_bytes);
-        if (ggld_tensor_read_bytes(tensor, i * traits->block_bytes, chunk, size,
-                                   &err) != GGLD_OK)
-            return report_error(m->path, &err);
-        scale_scan(counts, row, chunk, n, traits->block_bytes, i,
-                   info.big_endian);
-        progress_add(p, size);
-    }
-    return STATUS_GOOD;
+/* On any thread. */
+static ggld_status scan_chunk(void *user, uint64_t item, void *memory,
+                              ggld_error *err)
+{
+    const scan *s = user;
+    scan_slot *slot = memory;
+    chunk c = chunks_at(&s->chunks, item);
+    const ggld_type_traits *traits = ggld_type_traits_of(c.info.type);
+    uint64_t first_block = c.first_elem / traits->block_elems;
+    uint64_t n_blocks = c.n_elems / traits->block_elems;
+
+    slot->counts = (scale_counts){ 0, 0, 0, 0 };
+    slot->size_bytes = n_blocks * traits->block_bytes;
+    ggld_status status =
+        ggld_tensor_read_bytes(c.tensor, first_block * traits->block_bytes,
+                               slot->blocks, (size_t)slot->size_bytes, err);
+    if (status == GGLD_OK)
+        scale_scan(&slot->counts, scale_row_of(c.info.type), slot->blocks,
+                   n_blocks, traits->block_bytes, first_block,
+                   c.info.big_endian);
+    return status;
 }
 
 static void print_bad(output *o, const ggld_tensor_info *info,
@@ -51,9 +72,8 @@ static void print_bad(output *o, const ggld_tensor_info *info,
     out_printf(o,
                "' (%s): %" PRIu64 " of %" PRIu64 " %s are not finite (%" PRIu64
                " NaN, %" PRIu64 " infinite), the first in ",
-               traits->name, counts->n_nan + counts->n_infinite,
-               counts->n_checked, values ? "values" : "scales", counts->n_nan,
-               counts->n_infinite);
+               traits->name, scale_n_bad(counts), counts->n_checked,
+               values ? "values" : "scales", counts->n_nan, counts->n_infinite);
     if (values)
         out_printf(o, "element %" PRIu64 "\n", counts->first_block);
     else
@@ -79,31 +99,50 @@ static json_object *json_bad(const ggld_tensor_info *info,
     return row;
 }
 
+static void scan_report(scan *s, const ggld_tensor_info *info)
+{
+    if (scale_n_bad(&s->counts) == 0)
+        return;
+    s->n_bad++;
+    if (s->list != NULL)
+        js_append(s->list, json_bad(info, &s->counts));
+    else
+        print_bad(s->out, info, &s->counts);
+}
+
+static ggld_status scan_take(void *user, uint64_t item, void *memory,
+                             ggld_error *err)
+{
+    scan *s = user;
+    const scan_slot *slot = memory;
+    chunk c = chunks_at(&s->chunks, item);
+
+    (void)err;
+    scale_add(&s->counts, &slot->counts);
+    progress_add(&s->bar, slot->size_bytes);
+    if (c.last) {
+        scan_report(s, &c.info);
+        s->counts = (scale_counts){ 0, 0, 0, 0 };
+    }
+    return GGLD_OK;
+}
+
 int scan_data(const model *m, output *o, json_object *list, uint64_t *n_bad)
 {
-    uint8_t *chunk = malloc(CHUNK_BYTES);
-    int status = STATUS_GOOD;
-    progress p;
+    scan s = { .m = m, .out = o, .list = list };
+    pipeline p = { .slot_bytes = sizeof(scan_slot),
+                   .user = &s,
+                   .work = scan_chunk,
+                   .take = scan_take };
+    ggld_error err;
 
-    *n_bad = 0;
-    if (chunk == NULL)
-        return report(m->path, "no memory for a chunk");
-    progress_begin(&p, "check", m->info.data_bytes);
-    for (uint64_t i = 0;
-         i < ggld_tensor_count(m->file) && status == STATUS_GOOD; i++) {
-        const ggld_tensor *tensor = ggld_tensor_at(m->file, i);
-        ggld_tensor_info info = model_tensor_info(tensor);
-        scale_counts counts = { 0, 0, 0, 0 };
-        status = scan_tensor(m, tensor, chunk, &counts, &p);
-        if (status != STATUS_GOOD || counts.n_nan + counts.n_infinite == 0)
-            continue;
-        (*n_bad)++;
-        if (list != NULL)
-            js_append(list, json_bad(&info, &counts));
-        else
-            print_bad(o, &info, &counts);
-    }
-    progress_end(&p);
-    free(chunk);
-    return status;
+    if (chunks_make(&s.chunks, m, CHUNK_ELEMS, has_scales, NULL) != STATUS_GOOD)
+        return STATUS_FAULT;
+    p.n_items = s.chunks.n;
+    progress_begin(&s.bar, "check", s.chunks.size_bytes);
+    ggld_status status = pipeline_run(&p, &err);
+    progress_end(&s.bar);
+    chunks_free(&s.chunks);
+    *n_bad = s.n_bad;
+    return status == GGLD_OK ? STATUS_GOOD : report_error(m->path, &err);
 }
