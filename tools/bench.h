@@ -9,6 +9,9 @@
 
 #include "model.h"
 
+/* Fewer floats than this, 4 MiB, stay in many a cache. */
+#define BENCH_MEMORY_MIN_ELEMS (UINT64_C(1) << 20)
+
 typedef struct bench_open {
     uint64_t n_rounds;
     double open_seconds; /* ggld_open_path and ggld_close */
@@ -24,8 +27,8 @@ typedef struct bench_type {
     uint32_t type;
     uint64_t tensor; /* its index: the largest of that type */
     uint64_t cache_elems;
-    double cache_seconds; /* for cache_elems elements, again and again */
-    uint64_t memory_elems;
+    double cache_seconds;  /* for cache_elems elements, again and again */
+    uint64_t memory_elems; /* 0: too few to leave the cache; none of these */
     uint64_t memory_read_bytes;
     double memory_seconds;
     double memset_seconds; /* of the memory_elems floats */

@@ -83,12 +83,15 @@ int bench_run_type(const model *m, bench_type *b, float *dst,
     ggld_error err;
 
     b->cache_elems = n < CACHE_ELEMS ? n : CACHE_ELEMS;
-    b->memory_elems = n;
-    b->memory_read_bytes = n / traits->block_elems * traits->block_bytes;
+    b->memory_elems = n < BENCH_MEMORY_MIN_ELEMS ? 0 : n;
+    b->memory_read_bytes =
+        b->memory_elems / traits->block_elems * traits->block_bytes;
     if (ggld_view_elems(&cache, &whole, 0, b->cache_elems, &err) != GGLD_OK ||
-        ggld_view_elems(&memory, &whole, 0, n, &err) != GGLD_OK)
+        time_cache(&cache, b, dst, &err) != GGLD_OK)
         return read_failed(m, &err);
-    if (time_cache(&cache, b, dst, &err) != GGLD_OK ||
+    if (b->memory_elems == 0)
+        return STATUS_GOOD;
+    if (ggld_view_elems(&memory, &whole, 0, n, &err) != GGLD_OK ||
         time_memory(&memory, b, dst, &err) != GGLD_OK)
         return read_failed(m, &err);
     return STATUS_GOOD;

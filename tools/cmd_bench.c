@@ -100,14 +100,18 @@ static double memset_ratio(const bench_type *b)
 
 static void print_type(output *o, const bench_type *b)
 {
-    out_printf(o, "%-8s  %12.2f  %12s  %12.2f  %12.2f  %12.2f  %8.2f\n",
-               model_type_text(b->type).text,
-               rate_of(b->cache_elems, b->cache_seconds),
-               text_grouped(b->memory_elems).text,
-               rate_of(b->memory_elems, b->memory_seconds),
-               rate_of(memory_bytes(b), b->memory_seconds),
-               rate_of(b->memory_elems * sizeof(float), b->memset_seconds),
-               memset_ratio(b));
+    out_printf(o, "%-8s  %12.2f", model_type_text(b->type).text,
+               rate_of(b->cache_elems, b->cache_seconds));
+    if (b->memory_elems == 0)
+        out_printf(o, "  in cache only: fewer than %s elements\n",
+                   text_grouped(BENCH_MEMORY_MIN_ELEMS).text);
+    else
+        out_printf(o, "  %12s  %12.2f  %12.2f  %12.2f  %8.2f\n",
+                   text_grouped(b->memory_elems).text,
+                   rate_of(b->memory_elems, b->memory_seconds),
+                   rate_of(memory_bytes(b), b->memory_seconds),
+                   rate_of(b->memory_elems * sizeof(float), b->memset_seconds),
+                   memset_ratio(b));
 }
 
 static void print_text(output *o, const result *r)
@@ -125,9 +129,17 @@ static void print_text(output *o, const result *r)
         print_type(o, &r->types[i]);
 }
 
+/* A rate in memory, or null where there is none. */
+static void set_memory_rate(json_object *row, const char *key,
+                            const bench_type *b, double rate)
+{
+    js_set(row, key, b->memory_elems != 0 ? js_measure(rate) : NULL);
+}
+
 static json_object *json_type_row(const bench_type *b)
 {
     json_object *row = js_object();
+    uint64_t set_bytes = b->memory_elems * sizeof(float);
 
     js_set_text(row, "type", model_type_text(b->type).text);
     js_set_u64(row, "tensor", b->tensor);
@@ -135,14 +147,13 @@ static json_object *json_type_row(const bench_type *b)
     js_set(row, "cache_gelem_per_s",
            js_measure(rate_of(b->cache_elems, b->cache_seconds)));
     js_set_u64(row, "memory_elements", b->memory_elems);
-    js_set(row, "memory_gelem_per_s",
-           js_measure(rate_of(b->memory_elems, b->memory_seconds)));
-    js_set(row, "memory_gb_per_s",
-           js_measure(rate_of(memory_bytes(b), b->memory_seconds)));
-    js_set(row, "memset_gb_per_s",
-           js_measure(
-               rate_of(b->memory_elems * sizeof(float), b->memset_seconds)));
-    js_set(row, "memset_ratio", js_measure(memset_ratio(b)));
+    set_memory_rate(row, "memory_gelem_per_s", b,
+                    rate_of(b->memory_elems, b->memory_seconds));
+    set_memory_rate(row, "memory_gb_per_s", b,
+                    rate_of(memory_bytes(b), b->memory_seconds));
+    set_memory_rate(row, "memset_gb_per_s", b,
+                    rate_of(set_bytes, b->memset_seconds));
+    set_memory_rate(row, "memset_ratio", b, memset_ratio(b));
     return row;
 }
 

@@ -91,11 +91,19 @@ expect "bench" 0 "bare walk" "" bench "$work/a.gguf"
 for line in "open  " "heap of open  " "q4_0  " "f32  "; do
     has "bench" "$work/out" "$line"
 done
-run bench --json --elems 100000 "$work/a.gguf"
-json "bench: JSON" '[.records,.strings,(.types|map(.type)|sort),(.types|map(.memory_elements)|max)]' \
-    '[48,1794,["f32","q4_0"],100000]'
+has "bench: small tensors" "$work/out" "in cache only: fewer than 1,048,576"
+run bench --json "$work/a.gguf"
+json "bench: JSON" '[.records,.strings,(.types|map(.type)|sort)]' \
+    '[48,1794,["f32","q4_0"]]'
+json "bench: small tensors, JSON" \
+    '.types|map([.memory_elements,.memory_gelem_per_s,.memset_ratio])|unique' \
+    '[[0,null,null]]'
+run sample --vocab 5000 "$work/large.gguf"
+run bench --json --elems 1200000 "$work/large.gguf"
+json "bench: large tensors" '.types|map([.type,.memory_elements])|sort' \
+    '[["f32",0],["q4_0",1200000]]'
 json "bench: what is measured is more than nothing" \
-    '[.open_us,.walk_us,.heap_bytes,.types[].cache_gelem_per_s,.types[].memset_gb_per_s]|all(. > 0)' \
+    '[.open_us,.walk_us,.heap_bytes,.types[].cache_gelem_per_s,(.types[]|select(.type=="q4_0").memset_ratio)]|all(. > 0)' \
     true
 expect "bench: no elements" 2 "" "--elems is '0'" bench --elems 0 "$work/a.gguf"
 finish
