@@ -146,12 +146,8 @@ static int stream_run_command(const args *a)
         options.format = GGLD_STREAM_F32;
         options.flags = GGLD_STREAM_ON_WORKERS;
     }
-    int status = job_io(a, a->values[OPT_IO], &options.io);
-    if (status == STATUS_GOOD)
-        status = job_size(a, "budget", a->values[OPT_BUDGET],
-                          &options.max_resident_bytes);
-    if (status == STATUS_GOOD)
-        status = model_open(&m, a->operands[0]);
+    int status = job_open(a, a->values[OPT_IO], a->values[OPT_BUDGET],
+                          &options.io, &options.max_resident_bytes, &m);
     if (status != STATUS_GOOD)
         return status;
     status = stream(&m, &options, &s);

@@ -57,12 +57,8 @@ static int warm_run(const args *a)
     job_run r;
     model m;
 
-    int status = job_io(a, a->values[OPT_IO], &options.io);
-    if (status == STATUS_GOOD)
-        status = job_size(a, "budget", a->values[OPT_BUDGET],
-                          &options.max_resident_bytes);
-    if (status == STATUS_GOOD)
-        status = model_open(&m, a->operands[0]);
+    int status = job_open(a, a->values[OPT_IO], a->values[OPT_BUDGET],
+                          &options.io, &options.max_resident_bytes, &m);
     if (status != STATUS_GOOD)
         return status;
     options.progress = job_run_progress;

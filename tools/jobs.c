@@ -9,11 +9,10 @@
 #include "report.h"
 #include "stop.h"
 
-int job_io(const args *a, const char *text, uint32_t *out)
+static int parse_io(const args *a, const char *text, uint32_t *out)
 {
     static const char *const names[] = { "auto", "map", "pread", "direct",
                                          "uring" };
-    *out = GGLD_IO_AUTO;
     if (text == NULL)
         return STATUS_GOOD;
     for (uint32_t i = 0; i < sizeof names / sizeof names[0]; i++)
@@ -25,12 +24,15 @@ int job_io(const args *a, const char *text, uint32_t *out)
                         text);
 }
 
-int job_size(const args *a, const char *option, const char *text, uint64_t *out)
+int job_open(const args *a, const char *io, const char *budget,
+             uint32_t *io_out, uint64_t *budget_bytes, model *m)
 {
-    if (text == NULL || (opts_size(text, out) && *out > 0))
-        return STATUS_GOOD;
-    return report_usage(a, "--%s is '%s': a size like 512M or 4G", option,
-                        text);
+    int status = parse_io(a, io, io_out);
+    if (status == STATUS_GOOD && budget != NULL &&
+        (!opts_size(budget, budget_bytes) || *budget_bytes == 0))
+        status =
+            report_usage(a, "--budget is '%s': a size like 512M or 4G", budget);
+    return status == STATUS_GOOD ? model_open(m, a->operands[0]) : status;
 }
 
 void job_run_begin(job_run *r, const char *path, const char *label)

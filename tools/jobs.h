@@ -7,6 +7,7 @@
 #include <ggld/async.h>
 
 #include "command.h"
+#include "model.h"
 #include "progress.h"
 
 /* First member of what a command gives its job as user. */
@@ -18,11 +19,10 @@ typedef struct job_run {
     double seconds;
 } job_run;
 
-/* --io: map, pread, direct, uring; NULL is auto. Exit status. */
-int job_io(const args *a, const char *text, uint32_t *out);
-/* --budget: a size, NULL is least; refused below it. Exit status. */
-int job_size(const args *a, const char *option, const char *text,
-             uint64_t *out);
+/* Opens the model, once the values of --io and --budget are understood; what is
+ * NULL of them leaves its result as it was. Exit status. */
+int job_open(const args *a, const char *io, const char *budget,
+             uint32_t *io_out, uint64_t *budget_bytes, model *m);
 
 void job_run_begin(job_run *r, const char *path, const char *label);
 void job_run_progress(ggld_job *job, uint64_t done_bytes, uint64_t total_bytes,

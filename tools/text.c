@@ -156,21 +156,31 @@ void text_put_column(output *o, const char *data, size_t len, size_t width)
     out_pad(o, own < width ? width - own : 0);
 }
 
+/* The value in the unit, of those that are step times one another, that leaves
+ * it from 1 up to less than step, as it is shown. */
+static char text_scale(double *value, double step, double least_shown)
+{
+    static const char upper[] = "KMGTPE", counts[] = "KMBTPE";
+    const char *unit = step == 1000 ? counts : upper;
+    size_t i = 0;
+
+    /* What would be shown as step itself is 1 of the next. */
+    for (*value /= step; *value >= step - least_shown / 2 && i < 5; i++)
+        *value /= step;
+    return unit[i];
+}
+
 text_number text_size(uint64_t bytes)
 {
-    static const char unit[] = "KMGTPE";
     text_number t;
     double value = (double)bytes;
-    size_t i = 0;
 
     if (bytes < 1024) {
         snprintf(t.text, sizeof t.text, "%u B", (unsigned)bytes);
         return t;
     }
-    /* 1023.95 would be shown as 1024.0. */
-    for (value /= 1024; value >= 1023.95 && i < 5; i++)
-        value /= 1024;
-    snprintf(t.text, sizeof t.text, "%.1f %ciB", value, unit[i]);
+    char unit = text_scale(&value, 1024, 0.1);
+    snprintf(t.text, sizeof t.text, "%.1f %ciB", value, unit);
     return t;
 }
 
@@ -192,18 +202,15 @@ text_number text_grouped(uint64_t number)
 
 text_number text_count(uint64_t number)
 {
-    static const char unit[] = "KMBTPE";
     text_number t;
     double value = (double)number;
-    size_t i = 0;
 
     if (number < 1000) {
         snprintf(t.text, sizeof t.text, "%u", (unsigned)number);
         return t;
     }
-    for (value /= 1000; value >= 999.995 && i < 5; i++)
-        value /= 1000;
-    snprintf(t.text, sizeof t.text, "%.2f %c", value, unit[i]);
+    char unit = text_scale(&value, 1000, 0.01);
+    snprintf(t.text, sizeof t.text, "%.2f %c", value, unit);
     return t;
 }
 
