@@ -4,8 +4,7 @@
 # shellcheck shell=bash
 . "$(dirname "$0")/lib.sh"
 tools=$GGLD_SOURCE/tools
-for command in info kv tensors dump check quantize sample bench \
-    warm residency stream hash verify sign; do
+for command in "${commands[@]}"; do
     page=$tools/man/ggld-$command.1
     run $command --help
     options=$(sed -n 's/.* --\([a-z]*\).*/\1/p' "$work/out" | sort -u)

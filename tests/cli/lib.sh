@@ -14,6 +14,9 @@ failed=0
 skipped=0
 rc=0
 
+# As it lists them: without libuv there are fewer.
+mapfile -t commands < <("$ggld" --help | sed -n 's/^  \([a-z]*\)  *.*/\1/p')
+
 pass() { passed=$((passed + 1)); }
 
 fail() { # NAME, then lines that say why

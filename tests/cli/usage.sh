@@ -39,7 +39,7 @@ expect "type that can't be written" 2 "" "type 'q4_K' can't be written" \
 expect "type missing" 2 "" "--type is missing" quantize "$sample" "$work/x"
 is "nothing was made" no "$([ -e "$work/x" ] && echo yes || echo no)"
 
-for command in info kv tensors dump check quantize sample bench; do
+for command in "${commands[@]}"; do
     expect "$command --help" 0 "usage: ggld $command" "" $command --help
     expect "help $command" 0 "usage: ggld $command" "" help $command
     expect "$command: unknown option" 2 "" "see 'ggld $command --help'" \
