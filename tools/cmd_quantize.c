@@ -25,7 +25,8 @@ enum { OPT_TYPE, OPT_PURE };
 #define KEY_ALIGNMENT        "general.alignment"
 #define QUANTIZATION_VERSION 2
 /* What a writer takes. */
-#define ALIGNMENT_MAX (1u << 20)
+#define ALIGNMENT_MAX  (1u << 20)
+#define NAME_MAX_BYTES 63
 
 typedef struct plan {
     const char *in_path;
@@ -36,7 +37,7 @@ typedef struct plan {
     bool pure;
     uint32_t alignment_bytes;
     ggld_writer *writer;
-    chunks chunks; /* of tensors that do not keep their type */
+    chunks chunks; /* of tensors that are not left to the writer to copy */
     progress bar;
 } plan;
 
@@ -110,18 +111,45 @@ static ggld_status set_kvs(const plan *p, ggld_error *err)
     return status;
 }
 
-/* A tensor that keeps its type is taken over as it is. */
+static bool keeps_type(const plan *p, const ggld_tensor_info *info)
+{
+    return type_for(p, info) == info->type;
+}
+
+/* May a tensor that is no copy have it? */
+static bool is_declarable(ggld_string name)
+{
+    size_t len = (size_t)name.len, at = 0, n = 1;
+    uint32_t code;
+
+    if (len == 0 || len > NAME_MAX_BYTES)
+        return false;
+    for (; at < len && n != 0; at += n)
+        n = text_utf8(name.data + at, len - at, &code);
+    return n != 0;
+}
+
+/* A tensor that keeps its type is taken over as it is, in chunks like the
+ * others, between which a signal is heard. The writer's own copy, which hears
+ * none, is for what has to be brought to another byte order and for what has
+ * no data, or a name that only a copy may have. */
+static bool is_fed(const void *user, const ggld_tensor_info *info)
+{
+    return !keeps_type(user, info) ||
+           (!info->big_endian && info->size_bytes > 0 &&
+            is_declarable(info->name));
+}
+
 static ggld_status declare(const plan *p, const ggld_tensor *tensor,
                            ggld_error *err)
 {
     ggld_tensor_info info = model_tensor_info(tensor);
-    uint32_t type = type_for(p, &info);
 
-    if (type == info.type)
+    if (!is_fed(p, &info))
         return ggld_writer_copy_tensor(p->writer, tensor, err);
     return ggld_writer_declare_tensor(p->writer, info.name.data,
-                                      (size_t)info.name.len, type, info.dims,
-                                      info.n_dims, err);
+                                      (size_t)info.name.len, type_for(p, &info),
+                                      info.dims, info.n_dims, err);
 }
 
 /* ---- data ---- */
@@ -130,37 +158,45 @@ typedef struct slot {
     ggld_status status; /* of quantising */
     size_t size_bytes;
     float values[CHUNK_ELEMS];
-    uint8_t blocks[CHUNK_ELEMS * sizeof(float)];
+    uint8_t blocks[CHUNK_ELEMS * sizeof(uint64_t)]; /* of the widest type */
 } slot;
 
-static bool is_converted(const void *user, const ggld_tensor_info *info)
+/* What can't be said in the new type is refused by the writer, which knows its
+ * name and place. */
+static ggld_status convert(const chunk *c, uint32_t type, slot *s,
+                           ggld_error *err)
 {
-    return type_for(user, info) != info->type;
+    ggld_view view = ggld_tensor_view(c->tensor);
+    ggld_error refusal;
+
+    ggld_status status =
+        ggld_view_elems(&view, &view, c->first_elem, c->n_elems, err);
+    if (status == GGLD_OK)
+        status = ggld_view_read_f32(&view, s->values, c->n_elems, err);
+    if (status == GGLD_OK)
+        s->status = ggld_quantize_f32(type, s->values, c->n_elems, s->blocks,
+                                      s->size_bytes, &refusal);
+    return status;
 }
 
-/* On any thread. What can't be said in the new type is refused by the writer,
- * which knows its name and place. */
-static ggld_status convert(void *user, uint64_t item, void *memory,
-                           ggld_error *err)
+/* On any thread. */
+static ggld_status work(void *user, uint64_t item, void *memory,
+                        ggld_error *err)
 {
     const plan *p = user;
     slot *s = memory;
     chunk c = chunks_at(&p->chunks, item);
-    ggld_view view = ggld_tensor_view(c.tensor);
     uint32_t type = type_for(p, &c.info);
     const ggld_type_traits *traits = ggld_type_traits_of(type);
-    ggld_error refusal;
 
+    s->status = GGLD_OK;
     s->size_bytes =
         (size_t)(c.n_elems / traits->block_elems) * traits->block_bytes;
-    ggld_status status =
-        ggld_view_elems(&view, &view, c.first_elem, c.n_elems, err);
-    if (status == GGLD_OK)
-        status = ggld_view_read_f32(&view, s->values, c.n_elems, err);
-    if (status == GGLD_OK)
-        s->status = ggld_quantize_f32(type, s->values, c.n_elems, s->blocks,
-                                      s->size_bytes, &refusal);
-    return status;
+    if (type != c.info.type)
+        return convert(&c, type, s, err);
+    return ggld_tensor_read_bytes(
+        c.tensor, c.first_elem / traits->block_elems * traits->block_bytes,
+        s->blocks, s->size_bytes, err);
 }
 
 static ggld_status put(void *user, uint64_t item, void *memory, ggld_error *err)
@@ -180,7 +216,7 @@ static ggld_status put_tensors(plan *p, ggld_error *err)
     const pipeline line = { .n_items = p->chunks.n,
                             .slot_bytes = sizeof(slot),
                             .user = p,
-                            .work = convert,
+                            .work = work,
                             .take = put };
 
     progress_begin(&p->bar, "quantize", p->chunks.n_elems * sizeof(float));
@@ -211,8 +247,7 @@ static int run_plan(plan *p)
     ggld_status status;
     ggld_error err;
 
-    if (chunks_make(&p->chunks, &p->in, CHUNK_ELEMS, is_converted, p) !=
-        STATUS_GOOD)
+    if (chunks_make(&p->chunks, &p->in, CHUNK_ELEMS, is_fed, p) != STATUS_GOOD)
         return STATUS_FAULT;
     options.alignment_bytes = p->alignment_bytes;
     stop_watch();
@@ -263,12 +298,13 @@ static void choose_alignment(plan *p)
                     alignment);
 }
 
-static void print_result(output *o, const plan *p)
+static int print_result(output *o, const plan *p)
 {
     model out;
+    int status = model_open(&out, p->out_path);
 
-    if (model_open(&out, p->out_path) != STATUS_GOOD)
-        return;
+    if (status != STATUS_GOOD)
+        return status;
     text_put_name(o, p->out_path, strlen(p->out_path));
     out_printf(o, ": %s, %s to %s (%.1f%%)\n", ftype_name(p->file_type),
                text_size(p->in.info.file_bytes).text,
@@ -276,6 +312,7 @@ static void print_result(output *o, const plan *p)
                100.0 * (double)out.info.file_bytes /
                    (double)p->in.info.file_bytes);
     model_close(&out);
+    return STATUS_GOOD;
 }
 
 static int parse_type(const args *a, plan *p)
@@ -317,7 +354,7 @@ static int quantize_run(const args *a)
         status = run_plan(&p);
     }
     if (status == STATUS_GOOD)
-        print_result(a->out, &p);
+        status = print_result(a->out, &p);
     model_close(&p.in);
     return status;
 }

@@ -171,13 +171,20 @@ static ggld_status run_parallel(const pipeline *p, ggld_error *err)
     return status;
 }
 
-ggld_status pipeline_run(const pipeline *p, ggld_error *err)
+static ggld_status run_items(const pipeline *p, ggld_error *err)
 {
     return p->n_items > 1 ? run_parallel(p, err) : run_alone(p, err);
 }
 #else
-ggld_status pipeline_run(const pipeline *p, ggld_error *err)
+static ggld_status run_items(const pipeline *p, ggld_error *err)
 {
     return run_alone(p, err);
 }
 #endif
+
+ggld_status pipeline_run(const pipeline *p, ggld_error *err)
+{
+    ggld_status status = run_items(p, err);
+
+    return status == GGLD_OK && stop_asked() ? fail_stopped(err) : status;
+}

@@ -77,6 +77,20 @@ json "odd shapes: keys, of one there twice the first" \
     '[.alignment_bytes,(.kv|map([.key,.value]))]' \
     '[64,[["general.architecture","odd"],["general.alignment",64],["general.quantization_version",2],["general.file_type",7]]]'
 
+# Names that only a tensor that keeps its type may have, and no data.
+for name in '\xffname' "$(printf 'x%.0s' {1..64})" ''; do
+    {
+        header 2 0
+        tensor "$name" 0 0 32
+        tensor none 0 128 0
+    } >"$work/in.gguf"
+    pad "$work/in.gguf"
+    zeros 128 >>"$work/in.gguf"
+    expect "name '$name'" 0 - "" \
+        quantize "$work/in.gguf" "$work/again.gguf" --type f32
+    compare "name '$name'" "$work/in.gguf" "$work/again.gguf" f32
+done
+
 # ---- what is refused ----
 echo old >"$work/out.gguf"
 put() { # FILE OFFSET BYTES
@@ -125,18 +139,29 @@ is "nothing is left behind" "" "$(find "$work" -name '*.tmp*')"
 
 # ---- stopping ----
 run sample --type f32 --size 400M "$work/big.gguf"
-"$ggld" quantize "$work/big.gguf" "$work/stop.gguf" -t q5_1 2>"$work/err" &
-job=$!
-for ((i = 0; i < 500; i++)); do
-    [ -n "$(find "$work" -name 'stop.gguf*' -o -name '.stop.gguf*')" ] && break
-    sleep 0.01
+# Stops it as soon as its unfinished output is there. To f32 there is nothing
+# to convert, and there it was once deaf.
+for type in q5_1 f32; do
+    mkdir "$work/stop"
+    echo old >"$work/stop/out.gguf"
+    "$ggld" quantize "$work/big.gguf" "$work/stop/out.gguf" -t $type \
+        >"$work/out" 2>"$work/err" &
+    job=$!
+    for ((i = 0; i < 500; i++)); do
+        [ "$(find "$work/stop" -type f | wc -l)" -gt 1 ] && break
+        sleep 0.01
+    done
+    kill -INT $job 2>/dev/null
+    kill -TERM $job 2>/dev/null
+    wait $job
+    is "stopped, $type: exit status" 1 $?
+    has "stopped, $type" "$work/err" "stopped by a signal; nothing was written"
+    is "stopped, $type: the old file is as it was" old \
+        "$(head -c 3 "$work/stop/out.gguf")"
+    is "stopped, $type: nothing is left behind" "$work/stop/out.gguf" \
+        "$(find "$work/stop" -type f)"
+    rm -r "$work/stop"
 done
-kill -INT $job 2>/dev/null
-kill -TERM $job 2>/dev/null
-wait $job
-is "stopped: exit status" 1 $?
-has "stopped" "$work/err" "stopped by a signal; nothing was written"
-is "stopped: nothing is left behind" "" "$(find "$work" -name '*stop.gguf*')"
 
 # ---- memory ----
 # Anonymous memory, looked at while it runs.
