@@ -281,11 +281,12 @@ Test(verify, a_manifest_that_covers_nothing_is_no_pass)
      * line. */
     cr_assert_eq(hash_path(path, &options, &m, &err), GGLD_OK);
     char *text = manifest_text(m, GGLD_MANIFEST_GGSUM, &size);
-    char *bare = output_of("printf '%%s' '%s' | grep -v -e ^together -e ^end "
-                           ">/tmp/ggsum.$$; sum=$(sha256sum </tmp/ggsum.$$ | "
-                           "cut -c1-64); cat /tmp/ggsum.$$; rm /tmp/ggsum.$$; "
-                           "echo end sha256:$sum",
-                           text);
+    char *bare =
+        output_of("bare=$(printf '%%s' '%s' | grep -v -e ^together "
+                  "-e ^end) && printf '%%s\\n' \"$bare\" && "
+                  "printf 'end sha256:' && printf '%%s\\n' \"$bare\" | "
+                  "sha256sum | cut -c1-64",
+                  text);
     cr_assert_eq(parse_text(&read, bare, strlen(bare), 0, &err), GGLD_OK,
                  "%s in\n%s", err.message, bare);
     ggld_status status = verify_path(path, read, &report, &err);
