@@ -4,13 +4,22 @@
 peer_package=@node-llama-cpp/linux-x64@3.21.1
 peer_sha512=4e8b63e914c3306a371682b6c8d51acffa069990f4a2502a4eb465b855169aed\
 245b68bd4cecc7496d0e5820221a4cd10955f45ac5360b2510a3f5b6358b5d3c
+# Of the library in it.
+peer_library_sha256=\
+1eba024559799447e34687e12b6794e79ad3768a1b3d2cbca9fadc829f0f85c7
 
-# Through npm, once for all clones. Sets GGLD_PEER.
+is_peer() { # FILE
+    [ -f "$1" ] &&
+        echo "$peer_library_sha256  $1" | sha256sum --check --status
+}
+
+# Through npm, once for all clones; what is kept is looked at each time. Sets
+# GGLD_PEER.
 fetch_peer() {
     local cache=${XDG_CACHE_HOME:-${HOME:-$PWD/build-test}/.cache}/ggld
     local library=$cache/libggml-base-3.21.1.so work
     [ "$(uname -m)" = x86_64 ] || return
-    if [ ! -f "$library" ]; then
+    if ! is_peer "$library"; then
         command -v npm >/dev/null || need_packages npm ca-certificates || return
         mkdir -p "$cache" && work=$(mktemp -d "$cache/fetch.XXXXXX") || return
         (cd "$work" && show npm pack --silent "$peer_package" </dev/null &&
@@ -20,5 +29,5 @@ fetch_peer() {
             mv package/bins/linux-x64/libggml-base.so "$library")
         rm -rf "$work"
     fi
-    [ -f "$library" ] && export GGLD_PEER=$library
+    is_peer "$library" && export GGLD_PEER=$library
 }
