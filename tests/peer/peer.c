@@ -68,14 +68,17 @@ static int usage(void)
     return 2;
 }
 
+static const char *choose_shared(const char *shared)
+{
+    const char *elsewhere = getenv("GGLD_SHARED");
+    return elsewhere != NULL && elsewhere[0] != '\0' ? elsewhere : shared;
+}
+
 static void check_shared(const ggml_api *ggml, tally *t, const char *shared)
 {
     static const char *const folders[] = { "models", "malformed" };
-    const char *elsewhere = getenv("GGLD_SHARED");
     char path[4096];
 
-    if (elsewhere != NULL && elsewhere[0] != '\0')
-        shared = elsewhere;
     for (int i = 0; i < 2 && shared != NULL; i++) {
         snprintf(path, sizeof path, "%s/%s", shared, folders[i]);
         check_verdicts(ggml, t, path);
@@ -97,9 +100,10 @@ static int check(const ggml_api *ggml, int argc, char **argv)
         else
             check_verdicts(ggml, &t, argv[i]);
     }
+    shared = choose_shared(shared);
     check_shared(ggml, &t, shared);
     if (tool != NULL)
-        check_written(ggml, &t, tool);
+        check_written(ggml, &t, tool, shared);
     check_blocks(ggml, &t);
     check_quantisers(ggml, &t);
     printf("%llu passed, %llu failed, %llu skipped\n",

@@ -34,8 +34,10 @@ void check_quantisers(const ggml_api *ggml, tally *t);
 /* Every file of a folder, and every small change of the small ones: opened by
  * both, or by neither. */
 void check_verdicts(const ggml_api *ggml, tally *t, const char *folder);
-/* What the ggld command at tool writes, read back by the peer. */
-void check_written(const ggml_api *ggml, tally *t, const char *tool);
+/* What the ggld command at tool writes, read back by the peer; also from a
+ * model of the folder shared, which may be NULL. */
+void check_written(const ggml_api *ggml, tally *t, const char *tool,
+                   const char *shared);
 
 typedef struct bench_options {
     bool json;
