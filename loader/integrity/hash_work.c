@@ -56,7 +56,7 @@ struct ggld_hash_work {
 
     pthread_mutex_t lock; /* of what follows */
     pthread_cond_t turned;
-    bool failed;
+    ggld_error failure; /* the first one; its code is GGLD_OK until then */
     uint32_t n_chains;
     chain chains[2];
 };
@@ -310,25 +310,30 @@ static ggld_status feed_lane(ggld_hash_work *w, chain *c, ggld_hash_lane *lane,
     return GGLD_OK;
 }
 
-/* Waits until the pieces before have been through the lane; false: one of them
- * failed. */
-static bool await_turn(ggld_hash_work *w, const ggld_hash_lane *lane,
-                       uint64_t number)
+/* Waits until the pieces before have been through the lane. Where one of them
+ * failed, its error is everybody's. */
+static ggld_status await_turn(ggld_hash_work *w, const ggld_hash_lane *lane,
+                              uint64_t number, ggld_error *err)
 {
     pthread_mutex_lock(&w->lock);
-    while (lane->turn != number && !w->failed)
+    while (lane->turn != number && w->failure.code == GGLD_OK)
         pthread_cond_wait(&w->turned, &w->lock);
-    bool good = !w->failed;
+    ggld_status status = w->failure.code;
+    if (status != GGLD_OK)
+        *err = w->failure;
     pthread_mutex_unlock(&w->lock);
-    return good;
+    return status;
 }
 
-static void pass_turn(ggld_hash_work *w, ggld_hash_lane *lane, bool good)
+/* failure is NULL where the piece went through. */
+static void pass_turn(ggld_hash_work *w, ggld_hash_lane *lane,
+                      const ggld_error *failure)
 {
     pthread_mutex_lock(&w->lock);
     if (lane != NULL)
         lane->turn++;
-    w->failed |= !good;
+    if (failure != NULL && w->failure.code == GGLD_OK)
+        w->failure = *failure;
     pthread_cond_broadcast(&w->turned);
     pthread_mutex_unlock(&w->lock);
 }
@@ -338,11 +343,11 @@ static ggld_status pass_lanes(ggld_hash_work *w, chain *c, const worker *k,
 {
     for (uint32_t i = 0; i < c->n_lanes; i++) {
         ggld_hash_lane *lane = &c->lanes[i];
-        if (!await_turn(w, lane, p->number))
-            return ggld_fail(err, GGLD_E_CANCELLED, ggld_nowhere(),
-                             "hash: another part of it failed");
-        ggld_status status = feed_lane(w, c, lane, k, p, err);
-        pass_turn(w, lane, status == GGLD_OK);
+        ggld_status status = await_turn(w, lane, p->number, err);
+        if (status != GGLD_OK)
+            return status;
+        status = feed_lane(w, c, lane, k, p, err);
+        pass_turn(w, lane, status == GGLD_OK ? NULL : err);
         if (status != GGLD_OK)
             return status;
     }
@@ -355,14 +360,14 @@ static ggld_status run_chain(ggld_hash_work *w, chain *c, const worker *k,
 {
     piece p;
     pthread_mutex_lock(&w->lock);
-    bool taken = !w->failed && take_piece(w, c, &p);
+    bool taken = w->failure.code == GGLD_OK && take_piece(w, c, &p);
     pthread_mutex_unlock(&w->lock);
     if (!taken)
         return GGLD_OK;
     ggld_status status =
         ggld_reader_read(&w->reader, p.offset, k->buffer, (size_t)p.size, err);
     if (status != GGLD_OK) {
-        pass_turn(w, NULL, false);
+        pass_turn(w, NULL, err);
         return status;
     }
     status = pass_lanes(w, c, k, &p, err);
@@ -387,7 +392,7 @@ static chain *chain_left(ggld_hash_work *w)
 static chain *chain_next(ggld_hash_work *w)
 {
     pthread_mutex_lock(&w->lock);
-    chain *c = w->failed ? NULL : chain_left(w);
+    chain *c = w->failure.code != GGLD_OK ? NULL : chain_left(w);
     pthread_mutex_unlock(&w->lock);
     return c;
 }
@@ -405,6 +410,8 @@ ggld_status ggld_hash_work_run(ggld_hash_work *w, uint32_t number,
 {
     worker *k = &w->workers[number];
     ggld_status status = GGLD_OK;
+    ggld_error unasked;
+    err = err != NULL ? err : &unasked;
     *n_bytes = 0;
     while (status == GGLD_OK && *n_bytes < max_bytes &&
            !atomic_load_explicit(stop, memory_order_relaxed)) {
