@@ -32,6 +32,13 @@ static _Thread_local frame *volatile reading
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static atomic_uint n_installed;
 static struct sigaction before;
+/* Where ours was once left beneath a handler that was put over it and calls it:
+ * what ours had been put over then. Ours, installed again, is met twice on the
+ * way of a signal, and goes on to this the second time. */
+static struct sigaction beneath;
+static bool is_beneath;
+static _Thread_local volatile sig_atomic_t passing
+    __attribute__((tls_model("initial-exec")));
 
 /* As if this handler had never been. A fault comes again when the handler
  * returns; a signal that was sent does not. */
@@ -43,15 +50,29 @@ static void die(int signal, bool sent)
         raise(signal);
 }
 
-static void pass_on(int signal, siginfo_t *info, void *context)
+static void call_handler(const struct sigaction *action, int signal,
+                         siginfo_t *info, void *context)
 {
     bool sent = info->si_code <= 0;
-    if ((before.sa_flags & SA_SIGINFO) != 0)
-        before.sa_sigaction(signal, info, context);
-    else if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN)
-        before.sa_handler(signal);
-    else if (before.sa_handler == SIG_DFL || !sent)
+    if ((action->sa_flags & SA_SIGINFO) != 0)
+        action->sa_sigaction(signal, info, context);
+    else if (action->sa_handler != SIG_DFL && action->sa_handler != SIG_IGN)
+        action->sa_handler(signal);
+    else if (action->sa_handler == SIG_DFL || !sent)
         die(signal, sent);
+}
+
+static void pass_on(int signal, siginfo_t *info, void *context)
+{
+    if (!is_beneath) {
+        call_handler(&before, signal, info, context);
+    } else if (passing) {
+        call_handler(&beneath, signal, info, context);
+    } else {
+        passing = 1;
+        call_handler(&before, signal, info, context);
+        passing = 0;
+    }
 }
 
 static void on_sigbus(int signal, siginfo_t *info, void *context)
@@ -103,8 +124,14 @@ void ggld_guard_remove(void)
     pthread_mutex_lock(&lock);
     if (atomic_load(&n_installed) != 0 &&
         atomic_fetch_sub(&n_installed, 1) == 1 &&
-        sigaction(SIGBUS, NULL, &now) == 0 && is_ours(&now))
-        sigaction(SIGBUS, &before, NULL);
+        sigaction(SIGBUS, NULL, &now) == 0) {
+        if (is_ours(&now)) {
+            sigaction(SIGBUS, &before, NULL);
+        } else if (!is_beneath) {
+            beneath = before;
+            is_beneath = true;
+        }
+    }
     pthread_mutex_unlock(&lock);
 }
 

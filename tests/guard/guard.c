@@ -397,6 +397,37 @@ static void read_cut_unguarded(void)
     read_cut();
 }
 
+static struct sigaction chained;
+
+static void chaining_handler(int signal, siginfo_t *info, void *context)
+{
+    chained.sa_sigaction(signal, info, context);
+}
+
+/* The app's handler is put over ours and calls it; ours is removed there, where
+ * it stays, and installed again over the app's. */
+static void chain_and_install_again(void)
+{
+    struct sigaction over = { .sa_sigaction = chaining_handler,
+                              .sa_flags = SA_SIGINFO };
+    sigaction(SIGBUS, &over, &chained);
+    ggld_guard_remove();
+    if (ggld_guard_install(NULL) != GGLD_OK)
+        _exit(97);
+}
+
+static void fault_through_chain(void)
+{
+    chain_and_install_again();
+    fault_of_app();
+}
+
+static void read_cut_through_chain(void)
+{
+    chain_and_install_again();
+    read_cut();
+}
+
 enum { KILLED = -1 };
 
 static const struct {
@@ -417,6 +448,9 @@ static const struct {
     { "ours, default", set_default, read_cut, 45 },
     { "ours, ignored", set_ignored, read_cut, 45 },
     { "ours, sigaction", set_action, read_cut, 45 },
+    { "chained twice, default", set_default, fault_through_chain, KILLED },
+    { "chained twice, sigaction", set_action, fault_through_chain, 43 },
+    { "chained twice, ours", set_default, read_cut_through_chain, 45 },
     { "guard removed, default", set_default, read_cut_unguarded, KILLED },
     { "guard removed, sigaction", set_action, read_cut_unguarded, 43 },
 };
