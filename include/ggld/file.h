@@ -52,7 +52,7 @@ typedef struct ggld_source {
 
 /* Asked before the first use of bytes; any status but GGLD_OK makes the call
  * that asked fail with it and with the error that it set. Both checks are
- * called from many threads and may be NULL. */
+ * called from many threads and may be NULL; err never is. */
 typedef struct ggld_verifier {
     size_t struct_size; /* sizeof(ggld_verifier) */
     /* At open: the file's bytes from 0 to the data section. */

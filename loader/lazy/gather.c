@@ -14,6 +14,9 @@
 static ggld_status check_numbers(const ggld_view *view, const uint64_t *rows,
                                  uint64_t n_rows, uint64_t has, ggld_error *err)
 {
+    if (rows == NULL && n_rows > 0)
+        return ggld_refuse_view(view, GGLD_E_INVALID, err,
+                                "rows is NULL, n_rows %" PRIu64, n_rows);
     for (uint64_t i = 0; i < n_rows; i++)
         if (rows[i] >= has)
             return ggld_refuse_view(view, GGLD_E_INVALID, err,

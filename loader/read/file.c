@@ -171,5 +171,10 @@ ggld_status ggld_file_verify(const ggld_file *file, uint64_t offset,
     const ggld_verifier *v = &file->verifier;
     if (v->check_range == NULL)
         return GGLD_OK;
-    return v->check_range(v->ctx, file, offset, size, err);
+    ggld_error error = { .index = GGLD_NO_INDEX };
+    ggld_status status = v->check_range(v->ctx, file, offset, size, &error);
+    error.code = status;
+    if (status != GGLD_OK && err != NULL)
+        *err = error;
+    return status;
 }

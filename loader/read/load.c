@@ -118,8 +118,7 @@ static bool judge(ggld_file *file, ggld_report *report, const ggld_parse *parse,
 
 static bool verify_metadata(ggld_file *file, ggld_report *report)
 {
-    ggld_error error;
-    memset(&error, 0, sizeof error);
+    ggld_error error = { .index = GGLD_NO_INDEX };
     if (file->verifier.check_metadata == NULL)
         return true;
     ggld_status status =

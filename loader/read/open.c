@@ -71,6 +71,9 @@ static ggld_status open_fd_range(ggld_file **out, int fd, ggld_range range,
 static ggld_status fd_of_path(int *out, const char *path, ggld_error *err)
 {
     int fd;
+    if (path == NULL)
+        return ggld_fail(err, GGLD_E_INVALID, ggld_nowhere(),
+                         "the path is NULL");
     /* O_NONBLOCK: opening a FIFO does not wait for someone to write to it. */
     do
         fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);

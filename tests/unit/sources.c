@@ -96,6 +96,8 @@ Test(sources, that_are_not_there_fail_with_the_systems_error)
     cr_assert_eq(err.sys_errno, EBADF);
     cr_assert_null(file);
     cr_assert_eq(ggld_open_path(&file, "x", NULL, NULL), GGLD_E_IO);
+    cr_assert_eq(ggld_open_path(&file, NULL, NULL, &err), GGLD_E_INVALID);
+    cr_assert_str_eq(err.message, "the path is NULL");
 }
 
 Test(sources, that_are_empty_say_so)

@@ -191,6 +191,11 @@ Test(refusals, verifier_is_asked_for_each_row_gathered)
     cr_expect_eq(ggld_view_gather_f32(&view, rows, 3, dst, 3 * ROW_ELEMS, &err),
                  GGLD_E_CHECKSUM);
     cr_expect_str_eq(err.message, "digest differs");
+    w.n_asked = 0;
+    cr_expect_eq(ggld_view_gather_f32(&view, rows, 3, dst, 3 * ROW_ELEMS, NULL),
+                 GGLD_E_CHECKSUM, "the verifier's error has room without one");
+    cr_expect_eq(ggld_view_gather_f32(&view, NULL, 3, dst, 3 * ROW_ELEMS, &err),
+                 GGLD_E_INVALID, "expected rows of NULL to be refused");
     expect_filled(dst + ROW_ELEMS, 2 * ROW_ELEMS * sizeof *dst,
                   "rows from the refused one on");
     ggld_close(file);
