@@ -64,8 +64,8 @@ static ggld_status check_options(const ggld_verify_options *o, ggld_error *err)
     if ((o->flags & ~GGLD_HASH_KEEP_CACHE) != 0)
         return ggld_fail(err, GGLD_E_ABI, ggld_nowhere(),
                          "verify job: flags %#x are not known", o->flags);
-    return ggld_check_options("verify", o->struct_size, sizeof *o,
-                              o->reserved, 4, err);
+    return ggld_check_options("verify", o->struct_size, sizeof *o, o->reserved,
+                              4, err);
 }
 
 static verify_job *verify_new(const ggld_verify_options *options)
@@ -79,6 +79,7 @@ static verify_job *verify_new(const ggld_verify_options *options)
     if (self->base.name == NULL ||
         (options->path != NULL && self->path == NULL)) {
         free(self->base.name);
+        free(self->path);
         free(self);
         return NULL;
     }
