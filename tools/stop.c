@@ -15,15 +15,23 @@ static void on_signal(int number)
     stop_signal = number;
 }
 
-void stop_watch(void)
+/* What was ignored when the command began, as by nohup, stays so. */
+static void watch(int number)
 {
     /* The second one, or one that nobody asks about, works as ever. */
     const struct sigaction action = { .sa_handler = on_signal,
                                       .sa_flags = (int)SA_RESETHAND };
+    struct sigaction now;
+    if (sigaction(number, NULL, &now) == 0 && now.sa_handler != SIG_IGN)
+        sigaction(number, &action, NULL);
+}
 
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-    sigaction(SIGHUP, &action, NULL);
+void stop_watch(void)
+{
+    watch(SIGINT);
+    watch(SIGTERM);
+    watch(SIGHUP);
+    watch(SIGQUIT);
 }
 
 bool stop_asked(void)
