@@ -10,7 +10,9 @@
 #include "model.h"
 #include "opts.h"
 #include "outfile.h"
+#include "paths.h"
 #include "report.h"
+#include "text.h"
 
 enum {
     OPT_ALGO,
@@ -186,7 +188,10 @@ static int put_manifest(hashing *h, const ggld_manifest *manifest, output *o)
     ggld_error err;
     if (ggld_manifest_write(manifest, h->format, &text, &size, &err) != GGLD_OK)
         return report_error(h->a->operands[0], &err);
-    out_bytes(o, text, size);
+    if (o->terminal)
+        text_put_lines(o, text, size);
+    else
+        out_bytes(o, text, size);
     free(text);
     return STATUS_GOOD;
 }
@@ -257,10 +262,21 @@ static int hash_all(hashing *h)
     return status;
 }
 
+static int check_output(const args *a)
+{
+    const char *path = a->values[OPT_OUTPUT];
+    for (int i = 0; path != NULL && i < a->n_operands; i++)
+        if (paths_same(path, a->operands[i]))
+            return report_usage(a, "OUT is FILE itself");
+    return STATUS_GOOD;
+}
+
 static int hash_run_command(const args *a)
 {
     hashing h = { 0 };
-    int status = parse(&h, a);
+    int status = check_output(a);
+    if (status == STATUS_GOOD)
+        status = parse(&h, a);
     if (status != STATUS_GOOD)
         return status;
     if (a->values[OPT_JSON] != NULL)

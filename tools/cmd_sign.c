@@ -6,6 +6,7 @@
 #include "command.h"
 #include "digests.h"
 #include "outfile.h"
+#include "paths.h"
 #include "report.h"
 
 enum { OPT_KEY, OPT_OUTPUT };
@@ -76,6 +77,10 @@ static int sign_run(const args *a)
     if (a->values[OPT_KEY] == NULL)
         return report_usage(a, "--key is needed: a PEM file with an Ed25519 "
                                "private key");
+    const char *path = a->values[OPT_OUTPUT];
+    if (path != NULL && (paths_same(path, a->operands[0]) ||
+                         paths_same(path, a->values[OPT_KEY])))
+        return report_usage(a, "OUT is the manifest or the key itself");
     int status = text_read(a->operands[0], &text, &size);
     if (status != STATUS_GOOD)
         return status;

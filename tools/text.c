@@ -98,6 +98,21 @@ void text_put_name(output *o, const char *data, size_t len)
     }
 }
 
+void text_put_lines(output *o, const char *data, size_t len)
+{
+    size_t i = 0;
+
+    while (i < len) {
+        size_t n = i;
+        while (n < len && data[n] != '\n' && data[n] != '\t')
+            n++;
+        text_put_name(o, data + i, n - i);
+        if (n < len)
+            out_bytes(o, data + n, 1);
+        i = n + 1;
+    }
+}
+
 void text_put_quoted(output *o, const char *data, size_t len, size_t max_chars)
 {
     size_t i = 0;

@@ -24,6 +24,8 @@ bool text_printable(uint32_t code);
 /* Names: what is not printable stands as \xNN (bytes that are not UTF-8, ASCII
  * controls) or \u{N}, a backslash as two. */
 void text_put_name(output *o, const char *data, size_t len);
+/* Text of several lines: the same, but lines and tabs are kept. */
+void text_put_lines(output *o, const char *data, size_t len);
 /* The same between double quotes, which are escaped too; cut with "..." after
  * max_chars characters. */
 void text_put_quoted(output *o, const char *data, size_t len, size_t max_chars);

@@ -214,22 +214,6 @@ static void array_print_lines(output *o, ggld_array_iter it)
     }
 }
 
-/* Text for a terminal keeps its lines and tabs: a template is to be read. */
-static void lines_print(output *o, ggld_string s)
-{
-    size_t i = 0;
-
-    while (i < s.len) {
-        size_t n = i;
-        while (n < s.len && s.data[n] != '\n' && s.data[n] != '\t')
-            n++;
-        text_put_name(o, s.data + i, n - i);
-        if (n < s.len)
-            out_bytes(o, s.data + n, 1);
-        i = n + 1;
-    }
-}
-
 void value_print_full(output *o, const ggld_kv *kv)
 {
     const value_limits all = { UINT64_MAX, UINT64_MAX };
@@ -243,7 +227,7 @@ void value_print_full(output *o, const ggld_kv *kv)
     if (!ggld_kv_get_string(kv, &s))
         value_print(o, kv, all);
     else if (o->terminal)
-        lines_print(o, s);
+        text_put_lines(o, s.data, (size_t)s.len);
     else
         out_bytes(o, s.data, s.len);
     out_text(o, "\n");

@@ -166,6 +166,10 @@ if command -v openssl >/dev/null; then
     expect "sign: chunks of sha256" 0 "" "" \
         sign --key "$work/key.pem" "$sample.ggsum"
     expect "sign: no key" 2 "" "--key is needed" sign "$sample.ggsum"
+    expect "sign: over the key" 2 "" "OUT is the manifest or the key" \
+        sign --key "$work/key.pem" -o "$work/key.pem" "$sample.ggsum"
+    expect "sign: over the manifest" 2 "" "OUT is the manifest or the key" \
+        sign --key "$work/key.pem" -o "$sample.ggsum" "$sample.ggsum"
     expect "sign: a public key" 1 "" "no Ed25519 private key" \
         sign --key "$work/pub.pem" "$sample.ggsum"
     expect "sign: no manifest" 1 "" "no manifest of a known kind" \
@@ -175,5 +179,20 @@ if command -v openssl >/dev/null; then
         verify --pubkey "$work/pub.pem" "$sample"
 else
     skip "sign" "no openssl here"
+fi
+expect "hash: over the model" 2 "" "OUT is FILE itself" \
+    hash -o "$sample" "$sample"
+ln -s "$sample" "$work/link.gguf"
+expect "hash: over the model, by a link" 2 "" "OUT is FILE itself" \
+    hash -o "$work/link.gguf" "$sample"
+if command -v script >/dev/null; then
+    odd=$work/$(printf 'odd\033[31m.gguf')
+    cp "$sample" "$odd"
+    script -qec "'$ggld' hash -f llama -a xxh64 '$odd'" /dev/null \
+        >"$work/tty" </dev/null
+    is "hash: escapes on a terminal" "0" "$(grep -c "$(printf '\033')" \
+        "$work/tty")"
+else
+    skip "hash: on a terminal" "no script(1) here"
 fi
 finish
