@@ -180,7 +180,7 @@ ggld_status ggld_guard_run(const ggld_file *file, ggld_span bytes,
     }
     uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
     f.start = (uintptr_t)bytes.data / page * page;
-    f.end = (uintptr_t)bytes.data + bytes.size + page;
+    f.end = (uintptr_t)bytes.data + (uintptr_t)bytes.size + page;
     bool whole = run_framed(&f, work, ctx);
     uint64_t end =
         (uint64_t)(bytes.data - (const uint8_t *)file->source.map) + bytes.size;

@@ -152,7 +152,7 @@ static void tensor(shaped *s, const char *name, uint32_t type, uint32_t n_dims,
     uint64_t elems = (n_dims > 0 ? d0 : 1) * (n_dims > 1 ? d1 : 1);
 
     data->begin = (before + alignment - 1) / alignment * alignment;
-    data->end = data->begin + bytes_of(type, elems);
+    data->end = data->begin + (size_t)bytes_of(type, elems);
     put_text(s, name);
     put(s, FIELD_COUNT, n_dims, 4);
     if (n_dims > 0)

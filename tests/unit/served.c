@@ -14,7 +14,7 @@ static int64_t served_pread(void *ctx, void *dst, size_t n, uint64_t offset)
     if (offset >= s->img->size)
         return 0;
     if (n > s->img->size - offset)
-        n = s->img->size - offset;
+        n = s->img->size - (size_t)offset;
     if (n > s->step)
         n = s->step;
     memcpy(dst, s->img->data + offset, n);
