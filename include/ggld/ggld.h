@@ -7,6 +7,7 @@
 #include "error.h"
 #include "file.h"
 #include "guard.h"
+#include "progress.h"
 #include "residency.h"
 #include "tensor.h"
 #include "types.h"

@@ -16,6 +16,7 @@
 
 #include "error.h"
 #include "file.h"
+#include "progress.h"
 #include "tensor.h"
 #include "types.h"
 
@@ -42,13 +43,17 @@ typedef struct ggld_writer_options {
      * caller sets it, or else last. */
     uint64_t reserve_bytes;
     const ggld_allocator *allocator; /* copied; NULL: malloc and free */
+    /* Of the bytes of tensors that are copied (ggld_writer_copy_tensor), from
+     * inside begin and the puts. NULL: none. */
+    ggld_progress progress;
+    void *progress_user;
     uint64_t reserved[4];
 } ggld_writer_options;
 
 static inline ggld_writer_options ggld_writer_options_init(void)
 {
     ggld_writer_options options = {
-        sizeof(ggld_writer_options), 0, 0, 0, NULL, { 0, 0, 0, 0 }
+        sizeof(ggld_writer_options), 0, 0, 0, NULL, NULL, NULL, { 0, 0, 0, 0 }
     };
     return options;
 }
@@ -137,6 +142,9 @@ ggld_status ggld_writer_declare_tensor(ggld_writer *w, const char *name,
 /* Declares a tensor of an open file, whatever its name's length and its type;
  * begin and the puts then copy its stored extent, brought to little-endian.
  * Its file must stay open until finish or free. No data is to be put for it.
+ * Where the system can (copy_file_range), bytes that need no change go from
+ * file to file without passing through this process, and neighbours in one
+ * piece, so that a file system that can share blocks may do so.
  * GGLD_E_UNSUPPORTED: an unknown type in a big-endian file. */
 GGLD_API GGLD_MUST_CHECK
 ggld_status ggld_writer_copy_tensor(ggld_writer *w, const ggld_tensor *tensor,
@@ -170,8 +178,21 @@ ggld_status ggld_writer_put_zeros(ggld_writer *w, uint64_t size_bytes,
 GGLD_API GGLD_MUST_CHECK
 ggld_status ggld_writer_put_f32(ggld_writer *w, const float *src,
                                 uint64_t n_elems, ggld_error *err);
-/* GGLD_E_INVALID: data of a tensor is missing; the message names it and both
- * numbers. On success the file is there and synced; free the writer. GGLD_E_IO
+/* Everything but the name: what is left is written and the temporary file
+ * synced, so that it can be looked at (ggld_writer_reopen), or others be
+ * written, before finish makes it appear. Afterwards only reopen, finish and
+ * free are left to be called. GGLD_E_INVALID: data of a tensor is missing; the
+ * message names it and both numbers. */
+GGLD_API GGLD_MUST_CHECK
+ggld_status ggld_writer_seal(ggld_writer *w, ggld_error *err);
+/* Opens what was sealed, as ggld_open_fd does; it stays open whatever becomes
+ * of the writer. options may be NULL. */
+GGLD_API GGLD_MUST_CHECK
+ggld_status ggld_writer_reopen(const ggld_writer *w, ggld_file **out,
+                               const ggld_open_options *options,
+                               ggld_error *err);
+/* Seals, where that has not been done, and gives the file its name. On
+ * success the file is there and synced; free the writer. GGLD_E_IO
  * from the sync of the folder, the last step, is the one failure after which
  * the new file is there: whole, but it may be the old one again should the
  * system go down. */

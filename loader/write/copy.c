@@ -99,7 +99,10 @@ ggld_status ggld_writer_copy_tensor(ggld_writer *w, const ggld_tensor *tensor,
                           .source = tensor };
     for (uint32_t i = 0; i < info.n_dims; i++)
         t.dims[i] = info.dims[i];
-    return ggld_writer_add_tensor(w, &t, err);
+    status = ggld_writer_add_tensor(w, &t, err);
+    if (status == GGLD_OK)
+        w->copy_bytes += t.size_bytes;
+    return status;
 }
 
 /* The next bytes of a tensor that is copied, as many as there is room for;
@@ -127,18 +130,31 @@ static ggld_status copy_chunk(ggld_writer *w, const ggld_type_row *swap,
         ggld_swap_blocks(swap, room, n / swap->traits.block_bytes);
     ggld_sink_take(&w->sink, n);
     w->current_bytes += n;
-    return GGLD_OK;
+    return ggld_writer_copied(w, n, err);
+}
+
+ggld_status ggld_writer_copied(ggld_writer *w, uint64_t size, ggld_error *err)
+{
+    w->copied_bytes += size;
+    if (w->progress == NULL ||
+        w->progress(w->copied_bytes, w->copy_bytes, w->progress_user) == 0)
+        return GGLD_OK;
+    return ggld_fail(err, GGLD_E_CANCELLED, ggld_nowhere(),
+                     "cancelled after %" PRIu64 " of %" PRIu64 " bytes",
+                     w->copied_bytes, w->copy_bytes);
 }
 
 ggld_status ggld_writer_copy_extent(ggld_writer *w, ggld_error *err)
 {
-    const ggld_out_tensor *t = &w->tensors[w->current];
     ggld_tensor_info info = { .struct_size = sizeof info };
     ggld_status status = GGLD_OK;
 
-    ggld_tensor_get_info(t->source, &info);
+    ggld_tensor_get_info(w->tensors[w->current].source, &info);
     const ggld_type_row *swap =
-        info.big_endian ? ggld_type_row_of(t->type) : NULL;
+        info.big_endian ? ggld_type_row_of(info.type) : NULL;
+    if (swap == NULL)
+        status = ggld_writer_copy_range(w, err);
+    const ggld_out_tensor *t = &w->tensors[w->current];
     while (status == GGLD_OK && w->current_bytes < t->size_bytes)
         status = copy_chunk(w, swap, err);
     return status;

@@ -31,6 +31,8 @@ ggld_status ggld_writer_advance(ggld_writer *w, ggld_error *err)
             if (status == GGLD_OK && t->source != NULL)
                 status = ggld_writer_copy_extent(w, err);
         }
+        /* A copy may have taken tensors along. */
+        t = &w->tensors[w->current];
         if (status != GGLD_OK || w->current_bytes < t->size_bytes)
             return status;
         w->current_bytes = 0;

@@ -198,14 +198,33 @@ static ggld_status finish_file(ggld_sink *s, ggld_error *err)
     return GGLD_OK;
 }
 
-ggld_status ggld_sink_commit(ggld_sink *s, ggld_error *err)
+ggld_status ggld_sink_seal(ggld_sink *s, ggld_error *err)
 {
     ggld_status status = flush(s, err);
     if (status == GGLD_OK)
         status = finish_file(s, err);
-    if (status == GGLD_OK)
-        status = ggld_target_commit(&s->target, err);
-    return status;
+    if (status != GGLD_OK)
+        return status;
+    /* Who writes many files keeps them sealed until the last is. */
+    ggld_free(s->target.allocator, s->buffer);
+    s->buffer = NULL;
+    return GGLD_OK;
+}
+
+ggld_status ggld_sink_copy(ggld_sink *s, int fd, uint64_t offset, uint64_t size,
+                           uint64_t *copied, ggld_error *err)
+{
+    ggld_status status = flush(s, err);
+    if (status != GGLD_OK)
+        return status;
+    off_t from = (off_t)offset, to = (off_t)s->flushed;
+    ssize_t n;
+    do
+        n = copy_file_range(fd, &from, s->fd, &to, (size_t)size, 0);
+    while (n < 0 && errno == EINTR);
+    *copied = n > 0 ? (uint64_t)n : 0;
+    s->flushed += *copied;
+    return GGLD_OK;
 }
 
 void ggld_sink_close(ggld_sink *s)

@@ -40,8 +40,14 @@ ggld_status ggld_sink_zeros(ggld_sink *s, uint64_t size, ggld_error *err);
 ggld_status ggld_sink_room(ggld_sink *s, size_t min_bytes, uint8_t **room,
                            size_t *room_bytes, ggld_error *err);
 void ggld_sink_take(ggld_sink *s, size_t size);
-/* Everything to disk, and the file to its name. */
-ggld_status ggld_sink_commit(ggld_sink *s, ggld_error *err);
+/* Up to size bytes (at most 1 GiB) of another file, as many as the system
+ * copies at once by itself: 0 where it does not, for whatever reason. Whoever
+ * then reads and writes hears what is wrong, and with which file. */
+ggld_status ggld_sink_copy(ggld_sink *s, int fd, uint64_t offset, uint64_t size,
+                           uint64_t *copied, ggld_error *err);
+/* Everything to disk; nothing can be written any more. What is left is
+ * ggld_target_commit(). */
+ggld_status ggld_sink_seal(ggld_sink *s, ggld_error *err);
 /* Frees; before commit, removes what was written. */
 void ggld_sink_close(ggld_sink *s);
 

@@ -197,6 +197,20 @@ ggld_status ggld_target_make_temp(ggld_target *t, int *out, ggld_error *err)
     return GGLD_OK;
 }
 
+ggld_status ggld_target_reopen(const ggld_target *t, int *out, ggld_error *err)
+{
+    int fd;
+    do
+        fd = openat(t->folder_fd, t->temp_name,
+                    O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    while (fd < 0 && errno == EINTR);
+    if (fd < 0)
+        return ggld_target_fail(t, errno, "can't reopen its temporary file",
+                                err);
+    *out = fd;
+    return GGLD_OK;
+}
+
 ggld_status ggld_target_commit(ggld_target *t, ggld_error *err)
 {
     if (renameat(t->folder_fd, t->temp_name, t->folder_fd, t->name) != 0)

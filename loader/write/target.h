@@ -34,6 +34,8 @@ ggld_status ggld_target_open(ggld_target *t, const char *path,
                              const ggld_allocator *allocator, ggld_error *err);
 /* Makes the temporary file; *fd is open for writing. */
 ggld_status ggld_target_make_temp(ggld_target *t, int *fd, ggld_error *err);
+/* The temporary file once more, for reading. */
+ggld_status ggld_target_reopen(const ggld_target *t, int *fd, ggld_error *err);
 /* Gives the temporary file the name, and syncs the folder. On failure of the
  * first the target is as before, on failure of the second it is replaced, but
  * may not stay so if the system goes down. */

@@ -5,6 +5,7 @@
 
 #include <inttypes.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "../base/checked.h"
 #include "../base/quote.h"
@@ -71,6 +72,8 @@ ggld_status ggld_writer_new(ggld_writer **out,
     w->alignment_bytes =
         o.alignment_bytes != 0 ? o.alignment_bytes : GGLD_DEFAULT_ALIGNMENT;
     w->reserve_bytes = o.reserve_bytes;
+    w->progress = o.progress;
+    w->progress_user = o.progress_user;
     ggld_sink_init(&w->sink);
     *out = w;
     return GGLD_OK;
@@ -97,6 +100,8 @@ static const char *state_advice(ggld_writer_state state)
         return "it has not begun: call ggld_writer_begin first";
     case GGLD_WRITER_BEGUN:
         return "it has begun: set, declare and copy before ggld_writer_begin";
+    case GGLD_WRITER_SEALED:
+        return "it is sealed: finish or free it";
     case GGLD_WRITER_FINISHED:
         return "it has finished: make a new one for another file";
     default:
@@ -237,24 +242,53 @@ static ggld_status check_complete(const ggld_writer *w, ggld_error *err)
                      w->current_bytes, t->size_bytes);
 }
 
-static ggld_status finish(ggld_writer *w, ggld_error *err)
+static ggld_status seal(ggld_writer *w, ggld_error *err)
 {
     ggld_status status = check_complete(w, err);
     if (status == GGLD_OK)
         status = ggld_sink_zeros(
             &w->sink, w->plan.file_bytes - ggld_sink_pos(&w->sink), err);
     if (status == GGLD_OK)
-        status = ggld_sink_commit(&w->sink, err);
+        status = ggld_sink_seal(&w->sink, err);
+    return status;
+}
+
+ggld_status ggld_writer_seal(ggld_writer *w, ggld_error *err)
+{
+    ggld_status status = ggld_writer_expect(w, GGLD_WRITER_BEGUN, err);
+    if (status == GGLD_OK)
+        status = seal(w, err);
+    if (status != GGLD_OK)
+        return w != NULL ? ggld_writer_abandon(w, status) : status;
+    w->state = GGLD_WRITER_SEALED;
+    return GGLD_OK;
+}
+
+ggld_status ggld_writer_reopen(const ggld_writer *w, ggld_file **out,
+                               const ggld_open_options *options,
+                               ggld_error *err)
+{
+    int fd;
+    ggld_status status = ggld_writer_expect(w, GGLD_WRITER_SEALED, err);
+    if (status == GGLD_OK)
+        status = ggld_target_reopen(&w->sink.target, &fd, err);
+    if (status != GGLD_OK)
+        return status;
+    status = ggld_open_fd(out, fd, options, err);
+    close(fd);
     return status;
 }
 
 ggld_status ggld_writer_finish(ggld_writer *w, ggld_error *err)
 {
-    ggld_status status = ggld_writer_expect(w, GGLD_WRITER_BEGUN, err);
-    if (status == GGLD_OK)
-        status = finish(w, err);
+    ggld_status status = GGLD_OK;
+    if (w == NULL || w->state != GGLD_WRITER_SEALED)
+        status = ggld_writer_seal(w, err);
     if (status != GGLD_OK)
-        return w != NULL ? ggld_writer_abandon(w, status) : status;
+        return status;
+    status = ggld_target_commit(&w->sink.target, err);
+    if (status != GGLD_OK)
+        return ggld_writer_abandon(w, status);
     ggld_sink_close(&w->sink);
     w->state = GGLD_WRITER_FINISHED;
     return GGLD_OK;

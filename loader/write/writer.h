@@ -17,6 +17,7 @@
 typedef enum ggld_writer_state {
     GGLD_WRITER_DECLARING,
     GGLD_WRITER_BEGUN,
+    GGLD_WRITER_SEALED,
     GGLD_WRITER_FINISHED,
     GGLD_WRITER_FAILED
 } ggld_writer_state;
@@ -26,6 +27,8 @@ struct ggld_writer {
     uint32_t flags;
     uint32_t alignment_bytes;
     uint64_t reserve_bytes;
+    ggld_progress progress; /* may be NULL */
+    void *progress_user;
     ggld_writer_state state;
 
     ggld_kvs kvs;
@@ -38,6 +41,9 @@ struct ggld_writer {
     ggld_plan plan;
     uint32_t current;       /* tensor that bytes are for */
     uint64_t current_bytes; /* that it has by now */
+    uint64_t copied_bytes;  /* of all tensors with a source */
+    uint64_t copy_bytes;    /* that they have */
+    bool no_ranges;         /* the system has refused to copy a range */
     uint32_t n_pending;     /* values for its next block */
     float pending[GGLD_MAX_PUT_BLOCK];
 };
@@ -64,8 +70,15 @@ ggld_status ggld_writer_add_tensor(ggld_writer *w,
  * copies. Afterwards current is a tensor that waits for data, or past the
  * last. */
 ggld_status ggld_writer_advance(ggld_writer *w, ggld_error *err);
-/* The whole stored extent of a tensor that is copied, into the sink. */
+/* The whole stored extent of the current tensor, which is copied, into the
+ * sink; maybe of some that follow it too: current is then the last of them. */
 ggld_status ggld_writer_copy_extent(ggld_writer *w, ggld_error *err);
+/* The current tensor, and what follows it in both files alike, by the system's
+ * own copy, as far as that goes: current and current_bytes say how far. Where
+ * it does not go, what is left is to be read. */
+ggld_status ggld_writer_copy_range(ggld_writer *w, ggld_error *err);
+/* size more bytes have been copied: says so. */
+ggld_status ggld_writer_copied(ggld_writer *w, uint64_t size, ggld_error *err);
 
 /* The output is given up: what was written is removed. Returns status. */
 ggld_status ggld_writer_abandon(ggld_writer *w, ggld_status status);

@@ -216,6 +216,163 @@ Test(copy, a_file_may_replace_the_one_that_it_is_copied_from)
     image_free(&want);
 }
 
+/* ---- from file to file ---- */
+
+static ggld_file *open_saved(const image *im)
+{
+    const char *path = folder_path(folder, "in.gguf");
+    ggld_file *file = NULL;
+    file_save(path, im->data, im->size);
+    ok(ggld_open_path(&file, path, NULL, &err));
+    return file;
+}
+
+/* Version 1's metadata is shorter: data moves. */
+Test(copy, neighbours_go_as_one_range)
+{
+    image want = whole_image(3, false);
+    for (uint32_t version = 1; version <= 3; version++) {
+        image in = whole_image(version, false);
+        ggld_file *file = open_saved(&in);
+        ggld_writer *w = new_writer(64);
+        copy_all(w, file);
+        expect_file(w, &want);
+        ggld_close(file);
+        image_free(&in);
+    }
+    image_free(&want);
+}
+
+/* Two tensors of 300000 bytes, the second before the first where swapped, and
+ * between them gap bytes, of which the last is odd. */
+static image gap_image(bool swapped, unsigned gap, uint8_t odd)
+{
+    const uint64_t dims[] = { 300000 };
+    image im = image_new(3, false);
+    image_header(&im, 2, 0);
+    image_tensor(&im, "a", 1, dims, GGLD_TYPE_I8, swapped ? 300000 + gap : 0);
+    image_tensor(&im, "b", 1, dims, GGLD_TYPE_I8, swapped ? 0 : 300000 + gap);
+    image_pad(&im, 32);
+    for (int i = 0; i < 2; i++) {
+        for (int b = 0; b < 300000; b++)
+            image_number(&im, swapped == (i == 0) ? 'b' : 'a', 1);
+        for (unsigned b = 1; i == 0 && b <= gap; b++)
+            image_number(&im, b == gap ? odd : 0, 1);
+    }
+    image_pad(&im, 32);
+    return im;
+}
+
+Test(copy, gaps_and_another_order_are_not_taken_over)
+{
+    const struct {
+        bool swapped;
+        unsigned gap;
+        uint8_t odd;
+    } cases[] = { { false, 0, 0 },    { false, 32, 0 }, { false, 32, 7 },
+                  { false, 8192, 0 }, { true, 0, 0 },   { true, 4096, 1 } };
+    image want = gap_image(false, 0, 0);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        image in = gap_image(cases[i].swapped, cases[i].gap, cases[i].odd);
+        ggld_file *file = open_saved(&in);
+        ggld_writer *w = new_writer(0);
+        copy_all(w, file);
+        expect_file(w, &want);
+        ggld_close(file);
+        image_free(&in);
+    }
+    image_free(&want);
+}
+
+typedef struct heard {
+    uint64_t done, total;
+    unsigned calls, stop_at;
+} heard;
+
+static int hear(uint64_t done, uint64_t total, void *user)
+{
+    heard *h = user;
+    cr_assert_geq(done, h->done);
+    h->done = done;
+    h->total = total;
+    return ++h->calls == h->stop_at;
+}
+
+static ggld_status copy_heard(const ggld_file *file, heard *h)
+{
+    ggld_writer_options o = ggld_writer_options_init();
+    ggld_writer *w = NULL;
+    o.alignment_bytes = 64;
+    o.progress = hear;
+    o.progress_user = h;
+    ok(ggld_writer_new(&w, &o, &err));
+    copy_all(w, file);
+    ggld_status status =
+        ggld_writer_begin(w, folder_path(folder, "out.gguf"), &err);
+    ggld_writer_free(w);
+    return status;
+}
+
+Test(copy, progress_is_told_and_may_cancel)
+{
+    const uint64_t bytes = Q5_1_BLOCKS * 24 + 3 * 8 + Q3_K_BLOCKS * 110;
+    for (int big_endian = 0; big_endian <= 1; big_endian++) {
+        image in = whole_image(3, big_endian);
+        ggld_file *file = open_saved(&in);
+        heard h = { 0 };
+        cr_expect_eq(copy_heard(file, &h), GGLD_OK);
+        cr_expect_eq(h.done, bytes, "%d", (int)h.done);
+        cr_expect_eq(h.total, bytes, "%d", (int)h.total);
+        heard stopped = { .stop_at = h.calls };
+        cr_expect_eq(copy_heard(file, &stopped), GGLD_E_CANCELLED);
+        cr_expect_str_eq(err.message,
+                         "cancelled after 2272024 of 2272024 bytes");
+        cr_expect_eq(folder_count(folder), 1, "something is left");
+        ggld_close(file);
+        image_free(&in);
+    }
+}
+
+Test(copy, what_is_sealed_can_be_looked_at_before_it_has_its_name)
+{
+    image in = whole_image(2, true), want = whole_image(3, false);
+    ggld_file *file = open_saved(&in), *sealed = NULL;
+    ggld_file_info info = { .struct_size = sizeof info };
+    const char *path = folder_path(folder, "out.gguf");
+    ggld_writer *w = new_writer(64);
+
+    cr_expect_eq(ggld_writer_reopen(w, &sealed, NULL, &err), GGLD_E_INVALID);
+    copy_all(w, file);
+    cr_expect_eq(ggld_writer_seal(w, &err), GGLD_E_INVALID);
+    ggld_writer_free(w);
+    w = new_writer(64);
+    copy_all(w, file);
+    ok(ggld_writer_begin(w, path, &err));
+    ok(ggld_writer_seal(w, &err));
+    cr_expect_not(file_exists(path));
+    cr_expect_eq(ggld_writer_put_bytes(w, "x", 1, &err), GGLD_E_INVALID);
+    ggld_writer_free(w);
+    cr_expect_eq(folder_count(folder), 1, "free leaves what was sealed");
+
+    w = new_writer(64);
+    copy_all(w, file);
+    ok(ggld_writer_begin(w, path, &err));
+    ok(ggld_writer_seal(w, &err));
+    ok(ggld_writer_reopen(w, &sealed, NULL, &err));
+    ggld_file_get_info(sealed, &info);
+    cr_expect_eq(info.file_bytes, want.size);
+    ok(ggld_writer_finish(w, &err));
+    ggld_writer_free(w);
+    ggld_close(sealed);
+    image got = file_load(path);
+    const char *differ = bytes_differ(got.data, got.size, want.data, want.size);
+    cr_expect(differ == NULL, "%s", differ);
+    image_free(&got);
+    image_free(&want);
+    ggld_close(file);
+    image_free(&in);
+}
+
 /* ---- copies among other tensors, unknown types ---- */
 
 static image unknown_image(bool big_endian)

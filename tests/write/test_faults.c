@@ -26,6 +26,7 @@ typedef enum call {
     FCHMOD,
     FALLOCATE,
     PWRITE,
+    COPY_RANGE,
     FTRUNCATE,
     FSYNC_FILE,
     FSYNC_FOLDER,
@@ -35,9 +36,9 @@ typedef enum call {
 } call;
 
 static const char *const call_names[] = {
-    "openat",        "mkdirat", "fstatat",   "fchmod",
-    "fallocate",     "pwrite",  "ftruncate", "fsync(file)",
-    "fsync(folder)", "close",   "renameat",  "unlinkat"
+    "openat", "mkdirat",    "fstatat",   "fchmod",      "fallocate",
+    "pwrite", "copy_range", "ftruncate", "fsync(file)", "fsync(folder)",
+    "close",  "renameat",   "unlinkat"
 };
 
 #define MAX_CALLS 256
@@ -51,6 +52,8 @@ static struct {
     unsigned kill_at; /* the call before which the process dies */
     size_t max_write; /* bytes that a pwrite does at most; 0: all */
     bool zero_writes;
+    size_t max_copy; /* likewise of a copy_file_range */
+    bool zero_copies;
     call always_failing; /* with always_errno, where that is not 0 */
     int always_errno;
 } harness;
@@ -127,6 +130,22 @@ ssize_t __wrap_pwrite64(int fd, const void *data, size_t n, off_t offset)
     return __real_pwrite64(fd, data, n, offset);
 }
 
+ssize_t __real_copy_file_range(int from, off_t *from_at, int to, off_t *to_at,
+                               size_t n, unsigned flags);
+ssize_t __wrap_copy_file_range(int from, off_t *from_at, int to, off_t *to_at,
+                               size_t n, unsigned flags);
+ssize_t __wrap_copy_file_range(int from, off_t *from_at, int to, off_t *to_at,
+                               size_t n, unsigned flags)
+{
+    if (intercept(COPY_RANGE))
+        return -1;
+    if (harness.armed && harness.zero_copies)
+        return 0;
+    if (harness.armed && harness.max_copy != 0 && n > harness.max_copy)
+        n = harness.max_copy;
+    return __real_copy_file_range(from, from_at, to, to_at, n, flags);
+}
+
 int __real_ftruncate64(int fd, off_t size);
 int __wrap_ftruncate64(int fd, off_t size);
 int __wrap_ftruncate64(int fd, off_t size)
@@ -174,11 +193,14 @@ int __wrap_unlinkat(int at, const char *path, int flags)
 /* ---- one file written ---- */
 
 static char *folder;
+static char *source_folder;
+static ggld_file *source; /* what is copied; NULL: data is put */
 static ggld_error err;
 
 static void set_up(void)
 {
     folder = folder_new();
+    source_folder = folder_new();
     cr_assert_eq(chdir(folder), 0);
 }
 
@@ -186,6 +208,9 @@ static void tear_down(void)
 {
     harness.armed = false;
     cr_assert_eq(chdir("/"), 0);
+    ggld_close(source);
+    source = NULL;
+    folder_remove(source_folder);
     folder_remove(folder);
 }
 
@@ -201,6 +226,18 @@ static void harness_reset(void)
 #define TENSOR_BYTES   2500000u
 #define METADATA_BYTES 96
 #define FILE_BYTES     2500096u
+
+static ggld_status copy_all(ggld_writer *w, const char *path)
+{
+    ggld_status status = ggld_writer_copy_kv(w, ggld_kv_at(source, 0), &err);
+    if (status == GGLD_OK)
+        status = ggld_writer_copy_tensor(w, ggld_tensor_at(source, 0), &err);
+    if (status == GGLD_OK)
+        status = ggld_writer_begin(w, path, &err);
+    if (status == GGLD_OK)
+        status = ggld_writer_finish(w, &err);
+    return status;
+}
 
 static ggld_status put_all(ggld_writer *w, const char *path)
 {
@@ -227,7 +264,7 @@ static ggld_status write_file(const char *path)
     ggld_writer *w = NULL;
     cr_assert_eq(ggld_writer_new(&w, NULL, &err), GGLD_OK);
     harness.armed = true;
-    ggld_status status = put_all(w, path);
+    ggld_status status = source != NULL ? copy_all(w, path) : put_all(w, path);
     ggld_writer_free(w);
     harness.armed = false;
     return status;
@@ -291,6 +328,17 @@ static bool was_called(call what)
     return false;
 }
 
+/* From here on files are copied, not put. */
+static const char *copy_from_now_on(void)
+{
+    const char *path = folder_path(source_folder, "in.gguf");
+
+    harness_reset();
+    cr_assert_eq(write_file(path), GGLD_OK, "%s", err.message);
+    cr_assert_eq(ggld_open_path(&source, path, NULL, &err), GGLD_OK);
+    return path;
+}
+
 /* ---- order ---- */
 
 static void expect_calls(const char *path, const call *want, unsigned n_want)
@@ -313,6 +361,18 @@ Test(faults, file_is_synced_then_renamed_then_its_folder_synced)
                                      FTRUNCATE,    FSYNC_FILE, CLOSE,  RENAMEAT,
                                      FSYNC_FOLDER, CLOSE };
     expect_calls("a.gguf", over_old, sizeof over_old / sizeof over_old[0]);
+}
+
+/* To the first block, and the rest at once. */
+Test(faults, data_that_is_copied_goes_from_file_to_file)
+{
+    static const call calls[] = { OPENAT,       FSTATAT,    OPENAT,
+                                  FCHMOD,       FALLOCATE,  PWRITE,
+                                  COPY_RANGE,   COPY_RANGE, FTRUNCATE,
+                                  FSYNC_FILE,   CLOSE,      RENAMEAT,
+                                  FSYNC_FOLDER, CLOSE };
+    copy_from_now_on();
+    expect_calls("a.gguf", calls, sizeof calls / sizeof calls[0]);
 }
 
 Test(faults, new_folders_are_synced_too)
@@ -351,16 +411,18 @@ static bool run_fault(const char *path, unsigned n, int sys_errno)
         cr_assert(strstr(err.message, "output '") == err.message, "%s: %s",
                   what, err.message);
     }
-    /* Of all calls only the closing of a folder may fail unseen. */
+    /* Of all calls only the closing of a folder may fail unseen, and what is
+     * done another way then. */
     if (status == GGLD_OK)
-        cr_assert_eq(failed, CLOSE, "%s: not noticed", what);
+        cr_assert(failed == CLOSE || failed == COPY_RANGE, "%s: not noticed",
+                  what);
     scene_check(path, status == GGLD_OK || renamed, what);
     return true;
 }
 
-Test(faults, any_call_may_fail)
+static void run_faults(void)
 {
-    const int errnos[] = { EIO, ENOSPC, EDQUOT, EACCES, EROFS };
+    const int errnos[] = { EIO, ENOSPC, EDQUOT, EACCES, EROFS, EXDEV };
     for (size_t p = 0; p < 2; p++) {
         remove("a.gguf");
         for (size_t e = 0; e < sizeof errnos / sizeof errnos[0]; e++) {
@@ -372,7 +434,15 @@ Test(faults, any_call_may_fail)
     }
 }
 
-Test(faults, calls_that_are_interrupted_are_made_again)
+Test(faults, any_call_may_fail)
+{
+    run_faults();
+    scene_set("p/q/a.gguf");
+    copy_from_now_on();
+    run_faults();
+}
+
+static void run_interrupted(void)
 {
     for (unsigned n = 0;; n++) {
         scene_set("a.gguf");
@@ -387,6 +457,62 @@ Test(faults, calls_that_are_interrupted_are_made_again)
         cr_assert_eq(status, GGLD_OK, "%s: %s", call_names[what], err.message);
         scene_check("a.gguf", true, call_names[what]);
     }
+}
+
+Test(faults, calls_that_are_interrupted_are_made_again)
+{
+    run_interrupted();
+    copy_from_now_on();
+    run_interrupted();
+}
+
+Test(faults, short_copies_are_gone_on_with)
+{
+    const size_t most[] = { 30000, 65536, 99999, 1048576 };
+    copy_from_now_on();
+    for (size_t i = 0; i < sizeof most / sizeof most[0]; i++) {
+        scene_set("a.gguf");
+        harness.max_copy = most[i];
+        cr_assert_eq(write_file("a.gguf"), GGLD_OK, "%s", err.message);
+        cr_assert(was_called(COPY_RANGE));
+        scene_check("a.gguf", true, "short copies");
+    }
+}
+
+Test(faults, what_the_system_does_not_copy_is_read_and_written)
+{
+    const int errnos[] = { EXDEV, EINVAL, ENOSYS, EOPNOTSUPP, EPERM, ETXTBSY };
+    copy_from_now_on();
+    for (size_t i = 0; i < sizeof errnos / sizeof errnos[0]; i++) {
+        scene_set("a.gguf");
+        harness.always_failing = COPY_RANGE;
+        harness.always_errno = errnos[i];
+        cr_assert_eq(write_file("a.gguf"), GGLD_OK, "%s", err.message);
+        scene_check("a.gguf", true, "no copy_file_range");
+    }
+    scene_set("a.gguf");
+    harness.zero_copies = true;
+    cr_assert_eq(write_file("a.gguf"), GGLD_OK, "%s", err.message);
+    scene_check("a.gguf", true, "copies of nothing");
+    scene_set("a.gguf");
+    harness.max_copy = 100000; /* the second one fails, in the middle */
+    harness.fault_at = 7;
+    harness.fault_errno = EXDEV;
+    cr_assert_eq(write_file("a.gguf"), GGLD_OK, "%s", err.message);
+    cr_assert_eq(harness.calls[7], COPY_RANGE);
+    scene_check("a.gguf", true, "a copy that ends halfway");
+}
+
+Test(faults, a_source_that_is_cut_meanwhile_is_an_error)
+{
+    const char *path = copy_from_now_on();
+    cr_assert_eq(truncate(path, 1000000), 0);
+    scene_set("a.gguf");
+    cr_assert_eq(write_file("a.gguf"), GGLD_E_TRUNCATED);
+    cr_assert_str_eq(err.message,
+                     "tensor 0 't': its file has been cut to 1000000 bytes; "
+                     "what is copied ends at 2500096");
+    scene_check("a.gguf", false, "a source that is cut");
 }
 
 Test(faults, short_writes_are_gone_on_with)
@@ -467,7 +593,7 @@ static bool run_killed(const char *path, unsigned n, unsigned rename_at)
     return true;
 }
 
-Test(faults, killed_between_any_two_calls)
+static void run_kills(void)
 {
     for (size_t p = 0; p < 2; p++) {
         scene_set(paths[p]);
@@ -480,4 +606,11 @@ Test(faults, killed_between_any_two_calls)
             n++;
         cr_assert_geq(n, 14, "only %u calls", n);
     }
+}
+
+Test(faults, killed_between_any_two_calls)
+{
+    run_kills();
+    copy_from_now_on();
+    run_kills();
 }
