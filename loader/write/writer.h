@@ -6,10 +6,10 @@
 #include <ggld/write.h>
 
 #include "../base/error.h"
+#include "../base/sink.h"
 #include "kvs.h"
 #include "names.h"
 #include "plan.h"
-#include "sink.h"
 
 /* The most elements that a block of a type with a quantiser has. */
 #define GGLD_MAX_PUT_BLOCK 256

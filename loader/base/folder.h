@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The folder part of a target: opened, and made where it is not there. */
-#ifndef GGLD_WRITE_FOLDER_H
-#define GGLD_WRITE_FOLDER_H
+#ifndef GGLD_BASE_FOLDER_H
+#define GGLD_BASE_FOLDER_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,4 +20,4 @@ void ggld_folder_keep(ggld_target *t);
 /* false, with errno, where the folder's entries can't be brought to disk. */
 bool ggld_folder_sync(int fd);
 
-#endif /* GGLD_WRITE_FOLDER_H */
+#endif /* GGLD_BASE_FOLDER_H */

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* The place of a file to be written: its folder, made where it is not there,
  * its name in the folder, and a temporary file beside it. */
-#ifndef GGLD_WRITE_TARGET_H
-#define GGLD_WRITE_TARGET_H
+#ifndef GGLD_BASE_TARGET_H
+#define GGLD_BASE_TARGET_H
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "../base/alloc.h"
-#include "../base/error.h"
+#include "alloc.h"
+#include "error.h"
 
 #define GGLD_TEMP_NAME_MAX 256
 
@@ -47,4 +47,4 @@ void ggld_target_close(ggld_target *t);
 ggld_status ggld_target_fail(const ggld_target *t, int sys_errno,
                              const char *what, ggld_error *err);
 
-#endif /* GGLD_WRITE_TARGET_H */
+#endif /* GGLD_BASE_TARGET_H */

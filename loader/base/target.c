@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../base/quote.h"
+#include "quote.h"
 #include "folder.h"
 
 /* As many as Linux follows itself. */

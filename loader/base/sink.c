@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../base/checked.h"
+#include "checked.h"
 
 /* what, and the numbers: how far it came, and how far it was to go. */
 static ggld_status fail_system(const ggld_sink *s, int sys_errno,

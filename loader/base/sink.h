@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The file as it is written: from its start to its end, through a buffer, into
  * a temporary file that gets its name when everything is there. */
-#ifndef GGLD_WRITE_SINK_H
-#define GGLD_WRITE_SINK_H
+#ifndef GGLD_BASE_SINK_H
+#define GGLD_BASE_SINK_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -51,4 +51,4 @@ ggld_status ggld_sink_seal(ggld_sink *s, ggld_error *err);
 /* Frees; before commit, removes what was written. */
 void ggld_sink_close(ggld_sink *s);
 
-#endif /* GGLD_WRITE_SINK_H */
+#endif /* GGLD_BASE_SINK_H */
