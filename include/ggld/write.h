@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Writing a GGUF file: version 3, little-endian.
+/* Writing a GGUF file: version 3, little-endian where nothing else is asked
+ * for.
  *
  * Key-values are set and tensors declared first, so that the whole layout is
  * known; ggld_writer_begin() writes the metadata; data comes in any chunks, in
@@ -33,6 +34,9 @@ typedef struct ggld_writer ggld_writer;
  * this flag begin takes the whole file's room, where the file system can do
  * that, so that a full disk shows there and not hours later. */
 #define GGLD_WRITE_SPARSE (1u << 1)
+/* Metadata and data in big-endian order, for machines that have it. ggml takes
+ * such files only there. */
+#define GGLD_WRITE_BIG_ENDIAN (1u << 2)
 
 typedef struct ggld_writer_options {
     size_t struct_size;       /* sizeof(ggld_writer_options) */
@@ -140,12 +144,12 @@ ggld_status ggld_writer_declare_tensor(ggld_writer *w, const char *name,
                                        const uint64_t *dims, uint32_t n_dims,
                                        ggld_error *err);
 /* Declares a tensor of an open file, whatever its name's length and its type;
- * begin and the puts then copy its stored extent, brought to little-endian.
+ * begin and the puts then copy its stored extent, brought to the file's order.
  * Its file must stay open until finish or free. No data is to be put for it.
  * Where the system can (copy_file_range), bytes that need no change go from
  * file to file without passing through this process, and neighbours in one
  * piece, so that a file system that can share blocks may do so.
- * GGLD_E_UNSUPPORTED: an unknown type in a big-endian file. */
+ * GGLD_E_UNSUPPORTED: an unknown type in a file of the other order. */
 GGLD_API GGLD_MUST_CHECK
 ggld_status ggld_writer_copy_tensor(ggld_writer *w, const ggld_tensor *tensor,
                                     ggld_error *err);
@@ -163,7 +167,8 @@ ggld_status ggld_writer_copy_tensor(ggld_writer *w, const ggld_tensor *tensor,
 GGLD_API GGLD_MUST_CHECK
 ggld_status ggld_writer_begin(ggld_writer *w, const char *path,
                               ggld_error *err);
-/* Stored bytes of the current tensor; may end one and go on in the next. */
+/* Stored bytes of the current tensor, in the order of the file that is written;
+ * may end one and go on in the next. */
 GGLD_API GGLD_MUST_CHECK
 ggld_status ggld_writer_put_bytes(ggld_writer *w, const void *data, size_t size,
                                   ggld_error *err);

@@ -50,6 +50,18 @@ static inline uint64_t ggld_load_le64(const void *p)
     return ggld_load_u64(p, false);
 }
 
+static inline void ggld_store_u32(void *p, uint32_t v, bool big_endian)
+{
+    v = ggld_load_u32(&v, big_endian);
+    memcpy(p, &v, sizeof v);
+}
+
+static inline void ggld_store_u64(void *p, uint64_t v, bool big_endian)
+{
+    v = ggld_load_u64(&v, big_endian);
+    memcpy(p, &v, sizeof v);
+}
+
 static inline void ggld_store_le16(void *p, uint16_t v)
 {
     v = ggld_load_le16(&v);

@@ -27,14 +27,14 @@ void ggld_encode_u32(ggld_encoder *e, uint32_t value)
 {
     uint8_t *room = encode_room(e, 4);
     if (room != NULL)
-        ggld_store_le32(room, value);
+        ggld_store_u32(room, value, e->big_endian);
 }
 
 void ggld_encode_u64(ggld_encoder *e, uint64_t value)
 {
     uint8_t *room = encode_room(e, 8);
     if (room != NULL)
-        ggld_store_le64(room, value);
+        ggld_store_u64(room, value, e->big_endian);
 }
 
 void ggld_encode_bytes(ggld_encoder *e, const void *data, uint64_t size)
@@ -60,7 +60,7 @@ void ggld_encode_numbers(ggld_encoder *e, const void *numbers, uint32_t width,
     if (room == NULL || size == 0)
         return;
     memcpy(room, numbers, (size_t)size);
-    if (big_endian)
+    if (big_endian != e->big_endian)
         ggld_swap_numbers(room, width, count);
 }
 

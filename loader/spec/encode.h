@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Records to bytes: version 3, little-endian. An encoder without memory counts
+/* Records to bytes: version 3, in either byte order. An encoder without memory counts
  * what one with memory would write, so that sizes and bytes come from the same
  * calls. */
 #ifndef GGLD_SPEC_ENCODE_H
@@ -13,19 +13,20 @@
 typedef struct ggld_encoder {
     uint8_t *data; /* NULL: counts only */
     uint64_t cap;
-    uint64_t pos; /* bytes counted or written */
-    bool full;    /* something did not fit; what comes after is left out */
+    uint64_t pos;    /* bytes counted or written */
+    bool full;       /* something did not fit; what comes after is left out */
+    bool big_endian; /* the order of what is written; may be set at first */
 } ggld_encoder;
 
 static inline ggld_encoder ggld_encoder_counting(void)
 {
-    ggld_encoder e = { NULL, UINT64_MAX, 0, false };
+    ggld_encoder e = { NULL, UINT64_MAX, 0, false, false };
     return e;
 }
 
 static inline ggld_encoder ggld_encoder_into(void *data, uint64_t cap)
 {
-    ggld_encoder e = { (uint8_t *)data, cap, 0, false };
+    ggld_encoder e = { (uint8_t *)data, cap, 0, false, false };
     return e;
 }
 
@@ -34,13 +35,13 @@ void ggld_encode_u64(ggld_encoder *e, uint64_t value);
 void ggld_encode_bytes(ggld_encoder *e, const void *data, uint64_t size);
 /* Length and bytes. */
 void ggld_encode_string(ggld_encoder *e, ggld_string string);
-/* count numbers of width bytes (1, 2, 4, 8) each, in the order that is said,
- * at any address. */
+/* count numbers of width bytes (1, 2, 4, 8) each, which are in the order that
+ * is said, at any address. */
 void ggld_encode_numbers(ggld_encoder *e, const void *numbers, uint32_t width,
                          uint64_t count, bool big_endian);
 
 void ggld_encode_header(ggld_encoder *e, uint64_t n_tensors, uint64_t n_kvs);
-/* value: the encoded value. */
+/* value: the encoded value, in the encoder's order. */
 void ggld_encode_kv(ggld_encoder *e, ggld_string key, uint32_t value_type,
                     const void *value, uint64_t value_bytes);
 /* offset: from the start of the data section. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Values as any version and byte order stores them, brought to version 3,
- * little-endian. */
+/* Values as any version and byte order stores them, brought to version 3, in
+ * the encoder's order. */
 #ifndef GGLD_SPEC_TRANSCODE_H
 #define GGLD_SPEC_TRANSCODE_H
 

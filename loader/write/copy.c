@@ -83,15 +83,16 @@ ggld_status ggld_writer_copy_tensor(ggld_writer *w, const ggld_tensor *tensor,
         return ggld_fail(err, GGLD_E_INVALID, ggld_nowhere(),
                          "the tensor is NULL");
     ggld_tensor_get_info(tensor, &info);
-    if (info.big_endian && !info.supported)
+    if (info.big_endian != ggld_writer_big_endian(w) && !info.supported)
         return ggld_fail(err, GGLD_E_UNSUPPORTED,
                          ggld_place_of(GGLD_IN_TENSOR_INFO, info.index, 0),
                          "tensor %" PRIu64 " %s: type %" PRIu32
                          " is unknown, so its bytes can't be brought from "
-                         "big-endian to little-endian",
+                         "%s-endian to %s-endian",
                          info.index,
                          ggld_quote(info.name.data, info.name.len).text,
-                         info.type);
+                         info.type, info.big_endian ? "big" : "little",
+                         info.big_endian ? "little" : "big");
     ggld_out_tensor t = { .name = info.name,
                           .n_dims = info.n_dims,
                           .type = info.type,
@@ -106,7 +107,7 @@ ggld_status ggld_writer_copy_tensor(ggld_writer *w, const ggld_tensor *tensor,
 }
 
 /* The next bytes of a tensor that is copied, as many as there is room for;
- * of a big-endian one, whole blocks. */
+ * where it is swapped, whole blocks. */
 static ggld_status copy_chunk(ggld_writer *w, const ggld_type_row *swap,
                               ggld_error *err)
 {
@@ -150,8 +151,9 @@ ggld_status ggld_writer_copy_extent(ggld_writer *w, ggld_error *err)
     ggld_status status = GGLD_OK;
 
     ggld_tensor_get_info(w->tensors[w->current].source, &info);
-    const ggld_type_row *swap =
-        info.big_endian ? ggld_type_row_of(info.type) : NULL;
+    const ggld_type_row *swap = info.big_endian != ggld_writer_big_endian(w)
+                                    ? ggld_type_row_of(info.type)
+                                    : NULL;
     if (swap == NULL)
         status = ggld_writer_copy_range(w, err);
     const ggld_out_tensor *t = &w->tensors[w->current];

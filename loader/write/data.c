@@ -170,6 +170,9 @@ static ggld_status quantize(ggld_writer *w, const float *src, uint64_t n_elems,
             *err = why;
         return status;
     }
+    if (ggld_writer_big_endian(w))
+        ggld_swap_blocks(ggld_type_row_of(t->type), room,
+                         n_elems / traits->block_elems);
     ggld_sink_take(&w->sink, (size_t)n_bytes);
     w->current_bytes += n_bytes;
     return GGLD_OK;

@@ -7,7 +7,7 @@
 #include "kvs.h"
 #include "plan.h"
 
-/* Header, key-values, tensor table; no padding behind. The number of bytes
+/* Header, key-values, tensor table, in the encoder's order; no padding behind. The number of bytes
  * does not depend on the tensors' offsets. */
 void ggld_emit_metadata(ggld_encoder *e, const ggld_kvs *kvs,
                         const ggld_out_tensor *tensors, uint64_t n_tensors);

@@ -18,7 +18,8 @@
 /* The longest string that ggml reads. */
 #define MAX_RESERVE (1u << 30)
 
-#define KNOWN_FLAGS (GGLD_WRITE_UNPADDED_END | GGLD_WRITE_SPARSE)
+#define KNOWN_FLAGS \
+    (GGLD_WRITE_UNPADDED_END | GGLD_WRITE_SPARSE | GGLD_WRITE_BIG_ENDIAN)
 
 static ggld_status check_options(const ggld_writer_options *o, ggld_error *err)
 {
@@ -162,6 +163,7 @@ static ggld_status make_plan(ggld_writer *w, uint64_t *metadata_bytes,
                              ggld_error *err)
 {
     ggld_encoder e = ggld_encoder_counting();
+    e.big_endian = ggld_writer_big_endian(w);
     ggld_emit_metadata(&e, &w->kvs, w->tensors, w->tensor_names.n);
     *metadata_bytes = e.pos;
     if (!e.full && ggld_plan_make(&w->plan, w->tensors, w->tensor_names.n,
@@ -189,6 +191,7 @@ static ggld_status write_metadata(ggld_writer *w, uint64_t metadata_bytes,
                          "no memory for %" PRIu64 " bytes of metadata",
                          metadata_bytes);
     ggld_encoder e = ggld_encoder_into(bytes, metadata_bytes);
+    e.big_endian = ggld_writer_big_endian(w);
     ggld_emit_metadata(&e, &w->kvs, w->tensors, w->tensor_names.n);
     ggld_status status = ggld_sink_write(&w->sink, bytes, metadata_bytes, err);
     ggld_free(&w->allocator, bytes);

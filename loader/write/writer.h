@@ -48,6 +48,11 @@ struct ggld_writer {
     float pending[GGLD_MAX_PUT_BLOCK];
 };
 
+static inline bool ggld_writer_big_endian(const ggld_writer *w)
+{
+    return (w->flags & GGLD_WRITE_BIG_ENDIAN) != 0;
+}
+
 /* GGLD_E_INVALID where w is NULL or not in that state: the message says what
  * to call. */
 ggld_status ggld_writer_expect(const ggld_writer *w, ggld_writer_state state,

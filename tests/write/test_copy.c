@@ -52,6 +52,16 @@ static void copy_all(ggld_writer *w, const ggld_file *file)
         ok(ggld_writer_copy_tensor(w, ggld_tensor_at(file, i), &err));
 }
 
+static ggld_writer *new_big_endian_writer(void)
+{
+    ggld_writer_options o = ggld_writer_options_init();
+    ggld_writer *w = NULL;
+    o.alignment_bytes = 64;
+    o.flags = GGLD_WRITE_BIG_ENDIAN;
+    ok(ggld_writer_new(&w, &o, &err));
+    return w;
+}
+
 /* Begins, finishes and compares. */
 static void expect_file(ggld_writer *w, const image *want)
 {
@@ -213,6 +223,73 @@ Test(copy, a_file_may_replace_the_one_that_it_is_copied_from)
     expect_file(w, &want);
     ggld_close(file);
     image_free(&in);
+    image_free(&want);
+}
+
+Test(copy, files_of_every_version_and_order_become_the_same_big_endian_one)
+{
+    image want = whole_image(3, true);
+    for (uint32_t version = 1; version <= 3; version++)
+        for (int big_endian = 0; big_endian <= 1; big_endian++) {
+            image in = whole_image(version, big_endian);
+            ggld_file *file = open_image(&in);
+            ggld_writer *w = new_big_endian_writer();
+            copy_all(w, file);
+            expect_file(w, &want);
+            ggld_close(file);
+            image_free(&in);
+        }
+    image_free(&want);
+}
+
+Test(copy, what_is_set_and_put_into_a_big_endian_file_is_turned)
+{
+    const uint64_t dims[] = { 2 }, row[] = { 32 };
+    const uint16_t numbers[] = { 1, 0x203 };
+    const float values[] = { 1, -2 };
+    float ramp[32];
+    image want = image_new(3, true);
+    ggld_writer *w = new_big_endian_writer();
+
+    for (int i = 0; i < 32; i++)
+        ramp[i] = (float)i * 127 / 31; /* a scale of 1, a half of 3C00 */
+    ok(ggld_writer_set_array(w, "a", GGLD_VALUE_U16, numbers, 2, &err));
+    ok(ggld_writer_declare_tensor(w, "f", 1, GGLD_TYPE_F32, dims, 1, &err));
+    ok(ggld_writer_declare_tensor(w, "q", 1, GGLD_TYPE_Q8_0, row, 1, &err));
+    ok(ggld_writer_declare_tensor(w, "b", 1, GGLD_TYPE_I16, dims, 1, &err));
+
+    image_header(&want, 3, 2);
+    image_key(&want, "a", GGLD_VALUE_ARRAY);
+    image_number(&want, GGLD_VALUE_U16, 4);
+    image_len(&want, 2);
+    image_number(&want, 1, 2);
+    image_number(&want, 0x203, 2);
+    image_key(&want, "general.alignment", GGLD_VALUE_U32);
+    image_number(&want, 64, 4);
+    image_tensor(&want, "f", 1, dims, GGLD_TYPE_F32, 0);
+    image_tensor(&want, "q", 1, row, GGLD_TYPE_Q8_0, 64);
+    image_tensor(&want, "b", 1, dims, GGLD_TYPE_I16, 128);
+    image_pad(&want, 64);
+    image_number(&want, 0x3F800000, 4);
+    image_number(&want, 0xC0000000, 4);
+    image_pad(&want, 64);
+    image_number(&want, 0x3C00, 2);
+    for (int i = 0; i < 32; i++)
+        image_number(&want, (uint64_t)(ramp[i] + 0.5f), 1);
+    image_pad(&want, 64);
+    image_bytes(&want, "\1\2\3\4", 4);
+    image_pad(&want, 64);
+
+    ok(ggld_writer_begin(w, folder_path(folder, "out.gguf"), &err));
+    ok(ggld_writer_put_f32(w, values, 2, &err));
+    ok(ggld_writer_put_f32(w, ramp, 32, &err));
+    ok(ggld_writer_put_bytes(w, "\1\2\3\4", 4, &err));
+    ok(ggld_writer_finish(w, &err));
+    ggld_writer_free(w);
+    image got = file_load(folder_path(folder, "out.gguf"));
+    const char *differ = bytes_differ(got.data, got.size, want.data, want.size);
+    cr_expect(differ == NULL, "%s", differ);
+    image_free(&got);
     image_free(&want);
 }
 
@@ -413,6 +490,18 @@ Test(copy, of_a_big_endian_file_it_is_refused)
                      "tensor 0 'unknown': type 99 is unknown, so its bytes "
                      "can't be brought from big-endian to little-endian");
     ok(ggld_writer_copy_tensor(w, ggld_tensor_at(file, 1), &err));
+    ggld_writer_free(w);
+    ggld_close(file);
+    image_free(&in);
+
+    in = unknown_image(false);
+    file = open_image(&in);
+    w = new_big_endian_writer();
+    cr_expect_eq(ggld_writer_copy_tensor(w, ggld_tensor_at(file, 0), &err),
+                 GGLD_E_UNSUPPORTED);
+    cr_expect_str_eq(err.message,
+                     "tensor 0 'unknown': type 99 is unknown, so its bytes "
+                     "can't be brought from little-endian to big-endian");
     ggld_writer_free(w);
     ggld_close(file);
     image_free(&in);
