@@ -43,6 +43,7 @@ typedef enum ggld_status {
     GGLD_E_DUPLICATE = 41,
     GGLD_E_CHECKSUM = 42,
     GGLD_E_VALUE = 43, /* NaN, infinity, or a value the type cannot hold */
+    GGLD_E_SHARD = 44, /* shards that are not those of one set */
 
     /* Nobody is wrong, it is not offered. */
     GGLD_E_UNSUPPORTED = 50
@@ -66,7 +67,8 @@ typedef struct ggld_error {
     ggld_section section;
     int sys_errno;   /* 0 where the system is not at fault */
     uint32_t shard;  /* 0 where there is one file */
-    uint64_t index;  /* of the record, or GGLD_NO_INDEX */
+    uint64_t index;  /* of the record, or GGLD_NO_INDEX; of a set's tensor, in
+                        the set's table, and from open in the shard's own */
     uint64_t offset; /* in the shard's file, of the field that is wrong; of a
                         view or buffer, the element */
     uint64_t reserved[2];

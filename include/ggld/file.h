@@ -58,14 +58,20 @@ typedef struct ggld_verifier {
     /* At open: the file's bytes from 0 to the data section. */
     ggld_status (*check_metadata)(void *ctx, const void *data, size_t size,
                                   ggld_error *err);
-    /* Before tensor data is read: a range of the file. It is asked at every
-     * read, and remembers itself what it has checked. */
+    /* Before tensor data is read: a range of the file (of a set, of the shard
+     * that file then is). It is asked at every read, and remembers itself what
+     * it has checked. */
     ggld_status (*check_range)(void *ctx, const ggld_file *file,
                                uint64_t offset_bytes, uint64_t size_bytes,
                                ggld_error *err);
     /* Called once, by the last ggld_close(). May be NULL. */
     void (*release)(void *ctx);
     void *ctx;
+    /* At open of a set, in place of check_metadata: each shard in order, which
+     * may be asked for its path and number, and for its bytes. NULL:
+     * check_metadata is called, without being told which shard it is. */
+    ggld_status (*check_shard)(void *ctx, const ggld_file *shard,
+                               const void *data, size_t size, ggld_error *err);
 } ggld_verifier;
 
 /* Refuses what ggml's gguf_init_from_file refuses, so that a file that opens
@@ -80,6 +86,9 @@ typedef struct ggld_verifier {
 /* Metadata only, no verdict on where tensor data lies: opens files whose data
  * is not whole yet, or is not there. Reads of data past the end fail. */
 #define GGLD_OPEN_METADATA (1u << 3)
+/* One shard of a set alone, as a file of its own: its siblings are not looked
+ * for. */
+#define GGLD_OPEN_SINGLE (1u << 4)
 
 /* For cpu_disable: sets of instructions that must not be used. */
 #define GGLD_CPU_AVX2 (1u << 0)
@@ -110,6 +119,10 @@ static inline ggld_open_options ggld_open_options_init(void)
 /* The five ways to open. options may be NULL. On success *out is the file,
  * counted once, to be given to ggld_close(). On failure *out is untouched and
  * nothing is kept.
+ *
+ * A model that is split into shards (its split.count is 2 or more) opens as one
+ * file from the path of any of them: see "sets". The other ways know of no
+ * siblings, and open the one shard.
  *
  * What the errors mean: GGLD_E_IO: the system (sys_errno). GGLD_E_MAGIC: it is
  * something else, which the message names (a Git LFS pointer, a web page,
@@ -151,17 +164,21 @@ typedef struct ggld_file_info {
     size_t struct_size; /* set by the caller: sizeof(ggld_file_info) */
     uint32_t version;   /* 1, 2 or 3 */
     bool big_endian;    /* mapped bytes are in the file's order */
-    uint32_t n_shards;  /* 1 */
+    uint32_t n_shards;  /* files that it is made of: 1, or a set's */
     uint64_t alignment_bytes;
     uint64_t metadata_bytes; /* from 0 to the data section, padding included */
     uint64_t data_bytes;     /* from there to the file's end */
     uint64_t n_elems;        /* of all tensors of known types */
     uint64_t file_bytes;     /* of the GGUF as it was opened */
     uint64_t heap_bytes;     /* that the open file holds */
-    uint64_t reserved[2];
+    uint32_t shard;          /* of ggld_file_shard(): its number */
+    uint32_t reserved32;
+    uint64_t reserved[1];
 } ggld_file_info;
 
-/* Fills the fields that the caller's struct_size covers. Any thread. */
+/* Fills the fields that the caller's struct_size covers. Of a set version,
+ * big_endian and alignment_bytes are the first shard's, and bytes and elements
+ * those of all shards together. Any thread. */
 GGLD_API void ggld_file_get_info(const ggld_file *file, ggld_file_info *out);
 
 /* Where the bytes come from, for who reads them past the library: with reads of
@@ -176,15 +193,16 @@ typedef struct ggld_backing {
 } ggld_backing;
 
 /* fd is -1 and map NULL where bytes are in private memory (GGLD_OPEN_COPY), the
- * app's memory, or come from the app's own source. Both are valid until the
- * last close. Any thread. */
+ * app's memory, or come from the app's own source; and of a set, whose shards
+ * have one each (ggld_file_shard). Both are valid until the last close. Any
+ * thread. */
 GGLD_API void ggld_file_get_backing(const ggld_file *file, ggld_backing *out);
 
 /* Copies size bytes of the file from offset_bytes on, metadata and padding too:
  * out of the map or the private copy where there is one, else as the source
  * reads them. Asks no verifier: it is there for verifiers. GGLD_E_TRUNCATED:
- * past the end, or the end has moved; GGLD_E_IO. dst is then undefined. Any
- * thread. */
+ * past the end, or the end has moved; GGLD_E_IO. dst is then undefined.
+ * GGLD_E_UNSUPPORTED: of a set, whose shards have the bytes. Any thread. */
 GGLD_API GGLD_MUST_CHECK
 ggld_status ggld_file_read_bytes(const ggld_file *file, uint64_t offset_bytes,
                                  void *dst, size_t size, ggld_error *err);
@@ -193,13 +211,47 @@ ggld_status ggld_file_read_bytes(const ggld_file *file, uint64_t offset_bytes,
  * says what has become of it: truncated, grown, written to, removed or replaced
  * under its name, or its inode (names, owner, mode, times) changed. Told by size
  * and times of the descriptor, to the nanosecond; who writes through a map of
- * his own, or sets times back and has the right to, may go unseen.
+ * his own, or sets times back and has the right to, may go unseen. Of a set
+ * each shard is looked at.
  *
  * GGLD_E_UNSUPPORTED: the bytes are the app's (memory, its own source). Of a
  * private copy (GGLD_OPEN_COPY) it speaks of the file that was copied.
  * GGLD_E_IO: the system. Any thread. */
 GGLD_API GGLD_MUST_CHECK
 ggld_status ggld_file_changed(const ggld_file *file, ggld_error *err);
+
+/* ---- sets ---- */
+
+/* A model in several files, as llama.cpp splits it: NAME-00001-of-00003.gguf to
+ * NAME-00003-of-00003.gguf in one folder. Each shard is a GGUF file, with
+ * split.no (u16, from 0), split.count (u16) and split.tensors.count (i32, of
+ * the set). ggld_open_path() of any of them, whose split.count is 2 or more,
+ * finds the others by name and opens each with the same options; GGLD_OPEN_SINGLE
+ * opens the one alone.
+ *
+ * What is open then is one file with the tensors of all shards, in the order of
+ * shards, and the key-values of the first shard. Versions, byte orders and
+ * alignments may differ between shards. max_kv and max_string_bytes are limits
+ * of each shard, max_tensors of the set too.
+ *
+ * GGLD_E_IO: shards are missing (sys_errno is ENOENT; the message has their
+ * names, as many as there is room for). GGLD_E_SHARD: names, split.no and
+ * split.count don't fit one another, or there are not split.tensors.count
+ * tensors. GGLD_E_DUPLICATE: two shards have a tensor of one name. Every error
+ * about a shard has its number in ggld_error.shard and its name in the message;
+ * offset is in its file, and index, where it comes from opening or checking, in
+ * its own table. */
+
+/* Shard number shard, from 0, as a file of its own: with its own path, size,
+ * backing, bytes and key-values, and those tensors of the set that lie in it.
+ * Of a file that is no set, shard 0 is the file. NULL past the end. It is
+ * borrowed from file; ggld_file_ref() of it counts a holder of the set. Any
+ * thread. */
+GGLD_API const ggld_file *ggld_file_shard(const ggld_file *file,
+                                          uint32_t shard);
+/* The path that it was opened by, as it was given; of a shard, its own, in the
+ * same folder. NULL where it was opened in another way. Any thread. */
+GGLD_API const char *ggld_file_path(const ggld_file *file);
 
 /* ---- findings ---- */
 
@@ -224,7 +276,9 @@ GGLD_API GGLD_MUST_CHECK
 ggld_status ggld_check_fd(int fd, const ggld_open_options *options,
                           ggld_finding finding, void *user, ggld_error *err);
 /* The same of the file of that name; the name, too, may tell what became of a
- * broken one. GGLD_E_IO where it can't be opened. */
+ * broken one. Of a shard all of the set are gone through, one after the other,
+ * and then whether they fit one another (unless GGLD_OPEN_SINGLE); each that is
+ * missing is a finding. GGLD_E_IO where it can't be opened. */
 GGLD_API GGLD_MUST_CHECK
 ggld_status ggld_check_path(const char *path, const ggld_open_options *options,
                             ggld_finding finding, void *user, ggld_error *err);
@@ -299,7 +353,7 @@ GGLD_API ggld_raw_value ggld_kv_raw(const ggld_kv *kv);
 /* ---- tensors ---- */
 
 GGLD_API uint64_t ggld_tensor_count(const ggld_file *file);
-/* In table order; NULL past the end. */
+/* In table order, of a set shard by shard; NULL past the end. */
 GGLD_API const ggld_tensor *ggld_tensor_at(const ggld_file *file,
                                            uint64_t index);
 /* By name; NULL where there is none. Lengths count, as for keys. */

@@ -22,8 +22,8 @@ typedef struct ggld_tensor_info {
     uint64_t n_elems;
     uint64_t file_offset_bytes; /* of the first byte, in the shard's file */
     uint64_t size_bytes;        /* of an unknown type: its extent */
-    uint64_t index;             /* in the table */
-    uint32_t shard;             /* 0 */
+    uint64_t index;             /* in the table; of a set, in the set's */
+    uint32_t shard;             /* of a set: the one it lies in. Otherwise 0 */
     bool supported;             /* the type is known, and its size with it */
     bool big_endian;
     uint64_t reserved[2];
@@ -32,6 +32,7 @@ typedef struct ggld_tensor_info {
 /* Fills the fields that the caller's struct_size covers. */
 GGLD_API void ggld_tensor_get_info(const ggld_tensor *tensor,
                                    ggld_tensor_info *out);
+/* The file that was opened: of a set the set, not the shard. */
 GGLD_API const ggld_file *ggld_tensor_file(const ggld_tensor *tensor);
 
 /* The stored bytes, in the file's byte order, at any alignment; valid until

@@ -96,6 +96,7 @@ const char *ggld_status_name(ggld_status code)
         NAME(GGLD_E_DUPLICATE),
         NAME(GGLD_E_CHECKSUM),
         NAME(GGLD_E_VALUE),
+        NAME(GGLD_E_SHARD),
         NAME(GGLD_E_UNSUPPORTED),
 #undef NAME
     };

@@ -62,7 +62,10 @@ static void copy_options(open_job *self, const ggld_open_options *options)
         self->options.allocator = &self->allocator;
     }
     if (options->verifier != NULL) {
-        self->verifier = *options->verifier;
+        size_t size = options->verifier->struct_size;
+        if (size > sizeof self->verifier)
+            size = sizeof self->verifier;
+        memcpy(&self->verifier, options->verifier, size);
         self->options.verifier = &self->verifier;
     }
 }

@@ -83,10 +83,9 @@ ggld_status ggld_view_advise(const ggld_view *view, ggld_advice advice,
         return GGLD_OK;
     int code = advise(&pages, &advices[advice]);
     if (code != 0)
-        return ggld_fail_errno(err, code,
-                               ggld_data_place(view->tensor, pages.offset),
-                               "advice %d for %" PRIu64 " bytes at %" PRIu64,
-                               advice, pages.size, pages.offset);
+        return ggld_refuse_errno(view->tensor, code, pages.offset, err,
+                                 "advice %d for %" PRIu64 " bytes at %" PRIu64,
+                                 advice, pages.size, pages.offset);
     return GGLD_OK;
 }
 
@@ -128,9 +127,8 @@ static ggld_status refuse_lock(const ggld_view *view, const ggld_pages *pages,
             "LimitMEMLOCK=) or lock less",
             pages->map_bytes, (uint64_t)limit.rlim_cur);
     else
-        return ggld_fail_errno(err, code,
-                               ggld_data_place(view->tensor, pages->offset),
-                               "locking %zu bytes", pages->map_bytes);
+        return ggld_refuse_errno(view->tensor, code, pages->offset, err,
+                                 "locking %zu bytes", pages->map_bytes);
     if (err != NULL)
         err->sys_errno = code;
     return status;
@@ -162,7 +160,6 @@ ggld_status ggld_view_unlock(const ggld_view *view, ggld_error *err)
         return refuse_unmapped(view, err);
     if (pages.size == 0 || munlock(pages.map, pages.map_bytes) == 0)
         return GGLD_OK;
-    return ggld_fail_errno(err, errno,
-                           ggld_data_place(view->tensor, pages.offset),
-                           "unlocking %zu bytes", pages.map_bytes);
+    return ggld_refuse_errno(view->tensor, errno, pages.offset, err,
+                             "unlocking %zu bytes", pages.map_bytes);
 }

@@ -10,6 +10,7 @@
 #include "../base/quote.h"
 #include "../read/file.h"
 #include "../read/guard.h"
+#include "../read/split.h"
 #include "../spec/types.h"
 
 #define TYPE_TEXT_MAX 32
@@ -72,8 +73,14 @@ static ggld_status refuse(const ggld_tensor *t, ggld_status code,
 
     vsnprintf(why, sizeof why, format, args);
     describe_type(t->type, type);
-    return ggld_fail(err, code, place, "tensor %" PRIu64 " %s (%s): %s",
-                     ggld_tensor_index_of(t), name_of(t).text, type, why);
+    if (t->file->set == NULL)
+        return ggld_fail(err, code, place, "tensor %" PRIu64 " %s (%s): %s",
+                         ggld_tensor_index_of(t), name_of(t).text, type, why);
+    ggld_fail(err, code, place, "tensor %" PRIu64 " %s (%s) in %s: %s",
+              ggld_tensor_index_of(t), name_of(t).text, type,
+              ggld_split_label(t->file->path).text, why);
+    err->shard = t->file->shard;
+    return code;
 }
 
 ggld_status ggld_refuse(const ggld_tensor *tensor, ggld_status code,
@@ -101,6 +108,22 @@ ggld_status ggld_refuse_view(const ggld_view *view, ggld_status code,
         va_end(args);
     }
     return code;
+}
+
+ggld_status ggld_refuse_errno(const ggld_tensor *tensor, int sys_errno,
+                              uint64_t file_offset, ggld_error *err,
+                              const char *format, ...)
+{
+    if (err != NULL) {
+        char what[GGLD_MESSAGE_MAX];
+        va_list args;
+        va_start(args, format);
+        vsnprintf(what, sizeof what, format, args);
+        va_end(args);
+        (void)ggld_fail_errno(err, sys_errno,
+                              ggld_data_place(tensor, file_offset), "%s", what);
+    }
+    return ggld_refuse_as(tensor, GGLD_E_IO, err);
 }
 
 ggld_status ggld_refuse_as(const ggld_tensor *tensor, ggld_status status,

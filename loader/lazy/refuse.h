@@ -23,6 +23,12 @@ ggld_status ggld_refuse_view(const ggld_view *view, ggld_status code,
                              ggld_error *err, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
+/* The same for a system's error at an offset in the file. */
+ggld_status ggld_refuse_errno(const ggld_tensor *tensor, int sys_errno,
+                              uint64_t file_offset, ggld_error *err,
+                              const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
+
 /* Puts the tensor before the message of a failure from below, as it is there
  * in *err (where it is not NULL), and returns its status. */
 ggld_status ggld_refuse_as(const ggld_tensor *tensor, ggld_status status,

@@ -109,10 +109,10 @@ ggld_status ggld_residency(const ggld_view *view, uint64_t *out_bytes,
         return status;
     int code = count(view->tensor->file, &pages, &bytes);
     if (code != 0)
-        return ggld_fail_errno(
-            err, code, ggld_data_place(view->tensor, pages.offset),
-            "counting resident pages of %" PRIu64 " bytes at %" PRIu64,
-            pages.size, pages.offset);
+        return ggld_refuse_errno(view->tensor, code, pages.offset, err,
+                                 "counting resident pages of %" PRIu64
+                                 " bytes at %" PRIu64,
+                                 pages.size, pages.offset);
     *out_bytes = bytes;
     return GGLD_OK;
 }

@@ -7,6 +7,7 @@
 
 #include "../base/error.h"
 #include "file.h"
+#include "set.h"
 #include "source.h"
 
 static ggld_place in_file(void)
@@ -42,7 +43,7 @@ static ggld_status compare(const ggld_stamp *then, const ggld_stamp *now,
     return GGLD_OK;
 }
 
-ggld_status ggld_file_changed(const ggld_file *file, ggld_error *err)
+static ggld_status one_changed(const ggld_file *file, ggld_error *err)
 {
     ggld_stamp then, now;
     struct stat st;
@@ -57,4 +58,17 @@ ggld_status ggld_file_changed(const ggld_file *file, ggld_error *err)
         return ggld_fail_errno(err, errno, in_file(), "file: fstat");
     now = ggld_stamp_of(&st);
     return compare(&then, &now, err);
+}
+
+ggld_status ggld_file_changed(const ggld_file *file, ggld_error *err)
+{
+    for (uint32_t i = 0; i < file->n_shards; i++) {
+        const ggld_file *shard = ggld_file_shard(file, i);
+        ggld_status status = one_changed(shard, err);
+        if (status != GGLD_OK) {
+            ggld_set_blame(shard, err);
+            return status;
+        }
+    }
+    return GGLD_OK;
 }

@@ -11,11 +11,18 @@
 #include "../spec/types.h"
 #include "guard.h"
 #include "load.h"
+#include "set.h"
 #include "source.h"
+
+/* Who is counted. */
+static ggld_file *counted(ggld_file *file)
+{
+    return file->set != NULL ? file->set : file;
+}
 
 ggld_file *ggld_file_ref(ggld_file *file)
 {
-    atomic_fetch_add_explicit(&file->holders, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&counted(file)->holders, 1, memory_order_relaxed);
     return file;
 }
 
@@ -23,16 +30,27 @@ void ggld_close(ggld_file *file)
 {
     /* Release what this thread did with the file before the last holder, who
      * acquires it, takes it apart. */
-    if (file == NULL ||
-        atomic_fetch_sub_explicit(&file->holders, 1, memory_order_acq_rel) != 1)
+    if (file == NULL || atomic_fetch_sub_explicit(&counted(file)->holders, 1,
+                                                  memory_order_acq_rel) != 1)
         return;
-    ggld_source source = file->source;
     ggld_verifier verifier = file->verifier;
-    ggld_load_discard(file);
+    ggld_load_release(counted(file));
     if (verifier.release != NULL)
         verifier.release(verifier.ctx);
-    if (source.release != NULL)
-        source.release(source.ctx);
+}
+
+/* ---- shards ---- */
+
+const ggld_file *ggld_file_shard(const ggld_file *file, uint32_t shard)
+{
+    if (shard >= file->n_shards)
+        return NULL;
+    return file->shards != NULL ? file->shards[shard] : file;
+}
+
+const char *ggld_file_path(const ggld_file *file)
+{
+    return file->path;
 }
 
 void ggld_file_get_info(const ggld_file *file, ggld_file_info *out)
@@ -43,10 +61,16 @@ void ggld_file_get_info(const ggld_file *file, ggld_file_info *out)
     info.struct_size = sizeof info;
     info.version = file->version;
     info.big_endian = file->big_endian;
-    info.n_shards = 1;
+    info.n_shards = file->n_shards;
+    info.shard = file->shard;
     info.alignment_bytes = file->alignment_bytes;
-    info.file_bytes = file->source.size_bytes;
-    info.metadata_bytes = file->metadata.size;
+    /* No files are so large that their sum wraps: sizes are off_t, and shards
+     * 65535 at most, most of which would have to be full. */
+    for (uint32_t i = 0; i < file->n_shards; i++) {
+        const ggld_file *shard = ggld_file_shard(file, i);
+        info.file_bytes += shard->source.size_bytes;
+        info.metadata_bytes += shard->metadata.size;
+    }
     info.data_bytes = info.file_bytes - info.metadata_bytes;
     info.n_elems = file->n_elems;
     info.heap_bytes = file->heap_bytes;
@@ -82,11 +106,15 @@ const ggld_tensor *ggld_tensor_at(const ggld_file *file, uint64_t index)
 const ggld_tensor *ggld_tensor_find_n(const ggld_file *file, const char *name,
                                       size_t len)
 {
+    const ggld_file *table = file->set != NULL ? file->set : file;
     if (file->n_tensors == 0)
         return NULL;
-    ggld_names names = { &file->tensors[0].name, sizeof(ggld_tensor) };
-    uint32_t i = ggld_index_find(file->tensor_index, names, name, len);
-    return i == GGLD_INDEX_NONE ? NULL : &file->tensors[i];
+    ggld_names names = { &table->tensors[0].name, sizeof(ggld_tensor) };
+    uint32_t i = ggld_index_find(table->tensor_index, names, name, len);
+    if (i == GGLD_INDEX_NONE)
+        return NULL;
+    const ggld_tensor *found = &table->tensors[i];
+    return table == file || found->file == file ? found : NULL;
 }
 
 const ggld_tensor *ggld_tensor_find(const ggld_file *file, const char *name)
@@ -96,12 +124,12 @@ const ggld_tensor *ggld_tensor_find(const ggld_file *file, const char *name)
 
 uint64_t ggld_tensor_index_of(const ggld_tensor *tensor)
 {
-    return (uint64_t)(tensor - tensor->file->tensors);
+    return (uint64_t)(tensor - ggld_tensor_file(tensor)->tensors);
 }
 
 const ggld_file *ggld_tensor_file(const ggld_tensor *tensor)
 {
-    return tensor->file;
+    return tensor->file->set != NULL ? tensor->file->set : tensor->file;
 }
 
 void ggld_tensor_get_info(const ggld_tensor *tensor, ggld_tensor_info *out)
@@ -118,6 +146,7 @@ void ggld_tensor_get_info(const ggld_tensor *tensor, ggld_tensor_info *out)
     info.file_offset_bytes = tensor->offset;
     info.size_bytes = tensor->size_bytes;
     info.index = ggld_tensor_index_of(tensor);
+    info.shard = tensor->file->shard;
     info.supported = ggld_type_row_of(tensor->type) != NULL;
     info.big_endian = tensor->file->big_endian;
     ggld_struct_give(out, &info, sizeof info);
@@ -160,9 +189,17 @@ ggld_status ggld_file_read(const ggld_file *file, uint64_t offset, void *dst,
 ggld_status ggld_file_read_bytes(const ggld_file *file, uint64_t offset_bytes,
                                  void *dst, size_t size, ggld_error *err)
 {
-    return ggld_file_read(
-        file, offset_bytes, dst, size,
-        ggld_place_of(GGLD_IN_FILE, GGLD_NO_INDEX, offset_bytes), err);
+    ggld_place place = ggld_place_of(GGLD_IN_FILE, GGLD_NO_INDEX, offset_bytes);
+    if (file->shards != NULL)
+        return ggld_fail(err, GGLD_E_UNSUPPORTED, place,
+                         "file: a set of %" PRIu32 " shards has no bytes of "
+                         "its own; one of them has (ggld_file_shard)",
+                         file->n_shards);
+    ggld_status status =
+        ggld_file_read(file, offset_bytes, dst, size, place, err);
+    if (status != GGLD_OK)
+        ggld_set_blame(file, err);
+    return status;
 }
 
 ggld_status ggld_file_verify(const ggld_file *file, uint64_t offset,
@@ -174,6 +211,7 @@ ggld_status ggld_file_verify(const ggld_file *file, uint64_t offset,
     ggld_error error = { .index = GGLD_NO_INDEX };
     ggld_status status = v->check_range(v->ctx, file, offset, size, &error);
     error.code = status;
+    error.shard = file->shard;
     if (status != GGLD_OK && err != NULL)
         *err = error;
     return status;

@@ -15,7 +15,7 @@
 #include "../base/span.h"
 
 struct ggld_kv {
-    const ggld_file *file;
+    const ggld_file *file; /* never a set */
     ggld_string key;
     uint32_t type;
     uint64_t value_offset; /* in the metadata, behind the type */
@@ -23,7 +23,7 @@ struct ggld_kv {
 };
 
 struct ggld_tensor {
-    const ggld_file *file;
+    const ggld_file *file; /* never a set: the one that has the bytes */
     ggld_string name;
     uint64_t dims[4]; /* 1 past n_dims */
     uint32_t n_dims;
@@ -39,8 +39,15 @@ struct ggld_tensor {
     _Atomic bool was_read;
 };
 
+/* Of a set there is one of these for each shard, and one for the set: that has
+ * the tensors of all, the first one's key-values, and no bytes. */
 struct ggld_file {
-    _Atomic uint32_t holders;
+    _Atomic uint32_t holders; /* of a shard: the set's count */
+    char *path;               /* NULL: not opened by one */
+    ggld_file *set;           /* that it is a shard of; NULL: of none */
+    uint32_t shard;           /* its number there */
+    uint32_t n_shards;        /* of a set; otherwise 1 */
+    ggld_file **shards;       /* NULL: no set */
     ggld_allocator allocator;
     ggld_source source;
     ggld_verifier verifier; /* all zero where there is none */
@@ -66,6 +73,7 @@ struct ggld_file {
     uint64_t n_tensors;
     ggld_index *kv_index;
     ggld_index *tensor_index;
+    uint64_t table_heap_bytes; /* of tensors and their index */
 };
 
 /* Reads exactly size bytes at offset, through the map or pread. Asks no
@@ -77,7 +85,7 @@ ggld_status ggld_file_read(const ggld_file *file, uint64_t offset, void *dst,
 ggld_status ggld_file_verify(const ggld_file *file, uint64_t offset,
                              uint64_t size, ggld_error *err);
 
-/* Number of the tensor in the table. */
+/* Number of the tensor in the table, of a set in the set's. */
 uint64_t ggld_tensor_index_of(const ggld_tensor *tensor);
 
 #endif /* GGLD_READ_FILE_H */

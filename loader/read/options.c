@@ -9,8 +9,9 @@
 #include "../base/checked.h"
 #include "../base/structs.h"
 
-#define KNOWN_FLAGS \
-    (GGLD_OPEN_STRICT | GGLD_OPEN_COPY | GGLD_OPEN_PREAD | GGLD_OPEN_METADATA)
+#define KNOWN_FLAGS                                        \
+    (GGLD_OPEN_STRICT | GGLD_OPEN_COPY | GGLD_OPEN_PREAD | \
+     GGLD_OPEN_METADATA | GGLD_OPEN_SINGLE)
 #define KNOWN_CPU (GGLD_CPU_AVX2 | GGLD_CPU_NEON)
 
 static ggld_status check_options(const ggld_open_options *o, ggld_error *err)
@@ -32,17 +33,15 @@ static ggld_status check_options(const ggld_open_options *o, ggld_error *err)
         (o->allocator->alloc == NULL || o->allocator->free == NULL))
         return ggld_fail(err, GGLD_E_INVALID, ggld_nowhere(),
                          "ggld_allocator: alloc and free are both needed");
-    if (o->verifier != NULL && o->verifier->struct_size < sizeof(ggld_verifier))
-        return ggld_fail(err, GGLD_E_ABI, ggld_nowhere(),
-                         "ggld_verifier: struct_size %zu is less than %zu",
-                         o->verifier->struct_size, sizeof(ggld_verifier));
     return GGLD_OK;
 }
 
 ggld_status ggld_options_take(const ggld_open_options *options,
-                              ggld_open_options *out, ggld_error *err)
+                              ggld_open_options *out, ggld_verifier *verifier,
+                              ggld_error *err)
 {
     ggld_open_options taken = ggld_open_options_init();
+    ggld_verifier asked;
     ggld_status status = GGLD_OK;
 
     if (options != NULL)
@@ -51,9 +50,18 @@ ggld_status ggld_options_take(const ggld_open_options *options,
                                   sizeof taken, err);
     if (status == GGLD_OK)
         status = check_options(&taken, err);
-    if (status == GGLD_OK)
-        *out = taken;
-    return status;
+    if (status == GGLD_OK && taken.verifier != NULL)
+        status = ggld_struct_take("ggld_verifier", taken.verifier,
+                                  offsetof(ggld_verifier, check_shard), &asked,
+                                  sizeof asked, err);
+    if (status != GGLD_OK)
+        return status;
+    if (taken.verifier != NULL) {
+        *verifier = asked;
+        taken.verifier = verifier;
+    }
+    *out = taken;
+    return GGLD_OK;
 }
 
 ggld_status ggld_source_take(const ggld_source *source, ggld_source *out,

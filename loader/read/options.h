@@ -8,10 +8,11 @@
 
 #include "../base/error.h"
 
-/* options may be NULL. The allocator and verifier that *out points to are the
- * caller's, and complete. */
+/* options may be NULL. The allocator that *out points to is the caller's, and
+ * complete; its verifier, where there is one, is *verifier. */
 ggld_status ggld_options_take(const ggld_open_options *options,
-                              ggld_open_options *out, ggld_error *err);
+                              ggld_open_options *out, ggld_verifier *verifier,
+                              ggld_error *err);
 ggld_status ggld_source_take(const ggld_source *source, ggld_source *out,
                              ggld_error *err);
 

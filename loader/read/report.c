@@ -6,8 +6,10 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "../base/quote.h"
+#include "split.h"
 
 static ggld_severity severity_of(const ggld_report *r, ggld_grade grade)
 {
@@ -77,7 +79,10 @@ static bool deliver(ggld_report *r, ggld_severity severity,
                     const ggld_error *error)
 {
     if (r->finding != NULL) {
-        r->finding(severity, error, r->user);
+        ggld_error found = *error;
+        if (r->shard_path != NULL)
+            ggld_report_blame(&found, r->shard, r->shard_path);
+        r->finding(severity, &found, r->user);
         return true;
     }
     if (r->err != NULL)
@@ -104,6 +109,21 @@ bool ggld_report_add(ggld_report *r, ggld_grade grade, ggld_status code,
 bool ggld_report_error(ggld_report *r, const ggld_error *error)
 {
     return deliver(r, GGLD_ERROR, error);
+}
+
+void ggld_report_blame(ggld_error *err, uint32_t shard, const char *path)
+{
+    char message[GGLD_MESSAGE_MAX];
+
+    if (err == NULL)
+        return;
+    memcpy(message, err->message, sizeof message);
+    ggld_place place = { err->section, err->index, err->offset };
+    int sys_errno = err->sys_errno;
+    (void)ggld_fail(err, err->code, place, "%s: %s",
+                    ggld_split_label(path).text, message);
+    err->sys_errno = sys_errno;
+    err->shard = shard;
 }
 
 bool ggld_report_nomem(ggld_report *r, const char *what)

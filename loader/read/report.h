@@ -29,6 +29,9 @@ typedef struct ggld_report {
     const char *hint; /* behind messages of files that are cut off, or "" */
     ggld_error *err;
     ggld_status status; /* why the work ended; GGLD_OK: it did not */
+    /* The shard that findings are about; NULL: there is one file. */
+    const char *shard_path;
+    uint32_t shard;
 } ggld_report;
 
 static inline ggld_subject ggld_subject_of(ggld_section section, uint64_t index,
@@ -51,6 +54,10 @@ bool ggld_report_add(ggld_report *r, ggld_grade grade, ggld_status code,
                      ggld_subject subject, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
 bool ggld_report_error(ggld_report *r, const ggld_error *error);
+
+/* Puts a shard's number into an error (which may be NULL), and its name before
+ * the message. */
+void ggld_report_blame(ggld_error *err, uint32_t shard, const char *path);
 
 /* Ends the work for want of memory; returns false. */
 bool ggld_report_nomem(ggld_report *r, const char *what);

@@ -7,12 +7,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "../base/alloc.h"
 #include "../base/checked.h"
+#include "../base/quote.h"
 
 /* Linux reads at most 0x7ffff000 bytes at once; others refuse more than
  * INT_MAX. */
@@ -102,6 +104,23 @@ static const char *kind_name(mode_t mode)
 static ggld_place in_file(void)
 {
     return ggld_place_of(GGLD_IN_FILE, GGLD_NO_INDEX, 0);
+}
+
+ggld_status ggld_fd_of_path(int *out, const char *path, ggld_error *err)
+{
+    int fd;
+    if (path == NULL)
+        return ggld_fail(err, GGLD_E_INVALID, ggld_nowhere(),
+                         "the path is NULL");
+    /* O_NONBLOCK: opening a FIFO does not wait for someone to write to it. */
+    do
+        fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    while (fd < 0 && errno == EINTR);
+    if (fd < 0)
+        return ggld_fail_errno(err, errno, in_file(), "file: opening %s",
+                               ggld_quote(path, strlen(path)).text);
+    *out = fd;
+    return GGLD_OK;
 }
 
 /* The range with its size, once it is known to lie in a regular file. */

@@ -21,6 +21,10 @@ typedef struct ggld_range {
     bool whole; /* as large as the file is; offset is 0 */
 } ggld_range;
 
+/* A descriptor of the file of that name, to be closed. Does not wait for who
+ * writes to a FIFO. */
+ggld_status ggld_fd_of_path(int *out, const char *path, ggld_error *err);
+
 /* A regular file's bytes, by pread on a descriptor of the source's own and,
  * where map says so and the system can, by a read-only map. GGLD_E_MAGIC for
  * what is no regular file. The source is to be released. */

@@ -24,7 +24,7 @@ Test(options, what_is_not_known_is_refused)
     ggld_error err;
     for (size_t i = 0; i < 8; i++)
         rows[i] = ggld_open_options_init();
-    rows[0].flags = 1u << 4;
+    rows[0].flags = 1u << 5;
     rows[1].flags = GGLD_OPEN_STRICT | 1u << 31;
     rows[2].cpu_disable = 1u << 2;
     rows[3].reserved[0] = 1;
