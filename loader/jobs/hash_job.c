@@ -85,6 +85,8 @@ static void hash_end(ggld_job *job)
     ggld_hash_job *self = (ggld_hash_job *)job;
     ggld_hash_work_free(self->work);
     self->work = NULL;
+    if (self->kind->end != NULL)
+        self->kind->end(self);
 }
 
 static void hash_done(ggld_job *job, const ggld_error *result)
@@ -149,7 +151,7 @@ static void plain_done(ggld_hash_job *self, const ggld_error *result)
     plain->done(&self->job, manifest, result, self->user);
 }
 
-static const ggld_hash_kind plain_kind = { NULL, NULL, plain_done, NULL };
+static const ggld_hash_kind plain_kind = { NULL, NULL, NULL, plain_done, NULL };
 
 static ggld_status check_options(const ggld_hash_options *o, ggld_error *err)
 {

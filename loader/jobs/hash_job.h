@@ -15,6 +15,8 @@ typedef struct ggld_hash_kind {
     ggld_status (*plan)(ggld_hash_job *self, ggld_error *err);
     /* Pool: all has been hashed, into self->manifest. */
     ggld_status (*finish)(ggld_hash_job *self, ggld_error *err);
+    /* Pool: gives up what done does not need. */
+    void (*end)(ggld_hash_job *self);
     /* Loop: the app's completion call. */
     void (*done)(ggld_hash_job *self, const ggld_error *result);
     /* Loop: gives up what the kind holds. */

@@ -109,6 +109,9 @@ static void prefetch_end(ggld_job *job)
     prefetch_job *self = (prefetch_job *)job;
     ggld_io_close(&self->io);
     ggld_job_plan_free(&self->plan);
+    /* Large arrays are unmapped, which may have to wait. */
+    free(self->views);
+    self->views = NULL;
 }
 
 static void prefetch_done(ggld_job *job, const ggld_error *result)

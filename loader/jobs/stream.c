@@ -125,6 +125,9 @@ static void stream_end(ggld_job *job)
     }
     ggld_io_close(&self->io);
     ggld_job_plan_free(&self->plan);
+    /* Large arrays are unmapped, which may have to wait. */
+    free(self->views);
+    self->views = NULL;
 }
 
 static void stream_done(ggld_job *job, const ggld_error *result)

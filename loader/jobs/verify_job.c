@@ -37,6 +37,15 @@ static ggld_status verify_finish(ggld_hash_job *base, ggld_error *err)
                                base->job.file, err);
 }
 
+static void verify_end(ggld_hash_job *base)
+{
+    verify_job *self = (verify_job *)base;
+    ggld_manifest_free(self->expected);
+    self->expected = NULL;
+    ggld_manifest_free(base->manifest); /* it has been compared */
+    base->manifest = NULL;
+}
+
 static void verify_done(ggld_hash_job *base, const ggld_error *result)
 {
     verify_job *self = (verify_job *)base;
@@ -52,12 +61,12 @@ static void verify_destroy(ggld_hash_job *base)
 {
     verify_job *self = (verify_job *)base;
     ggld_verify_report_free(self->report);
-    ggld_manifest_free(self->expected);
     free(self->path);
 }
 
 static const ggld_hash_kind verify_kind = { verify_plan, verify_finish,
-                                            verify_done, verify_destroy };
+                                            verify_end, verify_done,
+                                            verify_destroy };
 
 static ggld_status check_options(const ggld_verify_options *o, ggld_error *err)
 {
