@@ -11,9 +11,11 @@
 
 #include "start.h"
 
-/* So much that the way over the loop costs nothing beside it, and so little
- * that cancelling takes milliseconds. */
-#define RUN_BYTES (8u << 20)
+/* A run goes on for so long: the way over the loop, two wake-ups, costs nothing
+ * beside it, others wait no longer for the pool, and progress is as often as it
+ * may be. The clock is looked at, and a cancel seen, after so many bytes. */
+#define RUN_NS    20000000u
+#define RUN_BYTES (1u << 20)
 
 /* Waiting for a disk wants some more threads than there are processors. */
 #define MIN_SLOTS 4u
@@ -56,13 +58,27 @@ static bool hash_next(ggld_job *job, uint32_t slot)
     return true;
 }
 
+static ggld_status hash_some(ggld_hash_job *self, uint32_t slot,
+                             ggld_error *err)
+{
+    uint64_t started_ns = uv_hrtime();
+    uint64_t n_bytes;
+    ggld_status status;
+    do {
+        status = ggld_hash_work_run(self->work, slot, RUN_BYTES,
+                                    &self->job.stop, &n_bytes, err);
+        self->read_bytes[slot] += n_bytes;
+    } while (status == GGLD_OK && n_bytes != 0 &&
+             uv_hrtime() - started_ns < RUN_NS);
+    return status;
+}
+
 static ggld_status hash_run(ggld_job *job, uint32_t slot, ggld_error *err)
 {
     ggld_hash_job *self = (ggld_hash_job *)job;
     self->read_bytes[slot] = 0;
     if (!self->finishing)
-        return ggld_hash_work_run(self->work, slot, RUN_BYTES, &job->stop,
-                                  &self->read_bytes[slot], err);
+        return hash_some(self, slot, err);
     ggld_status status =
         ggld_hash_work_manifest(self->work, self->name, &self->manifest, err);
     if (status == GGLD_OK && self->kind->finish != NULL)

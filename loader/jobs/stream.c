@@ -9,6 +9,12 @@
 
 #include "start.h"
 
+/* A worker goes on by itself for so long: the way over the loop is two wake-ups
+ * and, where every processor works, a wait for one of them. Others that wait
+ * for the pool wait no longer than this, and progress is as often as it may
+ * be. */
+#define RUN_NS 20000000u
+
 static bool on_workers(const ggld_stream *self)
 {
     return (self->options.flags & GGLD_STREAM_ON_WORKERS) != 0;
@@ -51,14 +57,22 @@ static ggld_status stream_begin(ggld_job *job, ggld_error *err)
     return status;
 }
 
+static bool take_extent(ggld_stream *self, ggld_extent *out)
+{
+    uint64_t max_out = on_workers(self) ? UINT64_MAX : self->sizes.chunk_bytes;
+    uv_mutex_lock(&self->lock);
+    bool taken =
+        ggld_job_plan_next(&self->plan, self->sizes.extent_bytes, max_out, out);
+    uv_mutex_unlock(&self->lock);
+    return taken;
+}
+
 static bool stream_next(ggld_job *job, uint32_t slot)
 {
     ggld_stream *self = (ggld_stream *)job;
-    uint64_t max_out = on_workers(self) ? UINT64_MAX : self->sizes.chunk_bytes;
     ggld_stream_slot *s = &self->slots[slot];
     ggld_extent extent;
-    if (!ggld_job_plan_next(&self->plan, self->sizes.extent_bytes, max_out,
-                            &extent))
+    if (!take_extent(self, &extent))
         return false;
     s->behind = s->extent;
     s->has_behind = self->drops && s->extent.size != 0;
@@ -70,6 +84,23 @@ static bool stream_next(ggld_job *job, uint32_t slot)
     return true;
 }
 
+/* Extent after extent. Where what is behind is dropped, one, as the budget is
+ * for what slots have. */
+static ggld_status run_worker(ggld_stream *self, uint32_t slot, ggld_error *err)
+{
+    ggld_stream_slot *s = &self->slots[slot];
+    uint64_t started_ns = uv_hrtime();
+    s->worked_bytes = 0;
+    do {
+        ggld_status status = ggld_stream_work(self, slot, err);
+        if (status != GGLD_OK)
+            return status;
+        s->worked_bytes += s->extent.payload;
+    } while (!self->drops && uv_hrtime() - started_ns < RUN_NS &&
+             take_extent(self, &s->extent));
+    return GGLD_OK;
+}
+
 static ggld_status stream_run(ggld_job *job, uint32_t slot, ggld_error *err)
 {
     ggld_stream *self = (ggld_stream *)job;
@@ -77,7 +108,7 @@ static ggld_status stream_run(ggld_job *job, uint32_t slot, ggld_error *err)
     if (s->has_behind)
         ggld_io_drop(&self->io, &s->behind);
     s->has_behind = false;
-    return on_workers(self) ? ggld_stream_work(self, slot, err)
+    return on_workers(self) ? run_worker(self, slot, err)
                             : ggld_stream_fill(self, slot, err);
 }
 
@@ -101,7 +132,7 @@ static ggld_status stream_take(ggld_job *job, uint32_t slot, ggld_taken *out,
     ggld_stream *self = (ggld_stream *)job;
     ggld_status status = GGLD_OK;
     if (on_workers(self)) {
-        ggld_job_advance(job, self->slots[slot].extent.payload);
+        ggld_job_advance(job, self->slots[slot].worked_bytes);
         return GGLD_OK;
     }
     *out = GGLD_TAKEN_HELD;
@@ -139,6 +170,8 @@ static void stream_done(ggld_job *job, const ggld_error *result)
 static void stream_destroy(ggld_job *job)
 {
     ggld_stream *self = (ggld_stream *)job;
+    if (self->has_lock)
+        uv_mutex_destroy(&self->lock);
     free(self->views);
     free(self);
 }
@@ -181,12 +214,12 @@ static ggld_stream *stream_new(const ggld_view *views, size_t n_views,
     ggld_stream *self = calloc(1, sizeof *self);
     if (self == NULL)
         return NULL;
-    if (views != NULL) {
+    self->has_lock = uv_mutex_init(&self->lock) == 0;
+    if (views != NULL)
         self->views = ggld_copy_views(views, n_views);
-        if (self->views == NULL) {
-            free(self);
-            return NULL;
-        }
+    if (!self->has_lock || (views != NULL && self->views == NULL)) {
+        stream_destroy(&self->job);
+        return NULL;
     }
     uint32_t n = options->n_parallel;
     self->n_views = n_views;

@@ -28,7 +28,8 @@ typedef struct ggld_stream_slot {
     ggld_extent extent;
     ggld_extent behind; /* the one before, while it is to be dropped */
     bool has_behind;
-    bool ready; /* to be handed out in its turn */
+    bool ready;            /* to be handed out in its turn */
+    uint64_t worked_bytes; /* by the last run, on workers */
     ggld_buffer values;
 } ggld_stream_slot;
 
@@ -41,6 +42,8 @@ typedef struct ggld_stream {
     ggld_job_done done;
     void *user;
 
+    uv_mutex_t lock; /* of the place in the plan; workers take from it too */
+    bool has_lock;
     ggld_job_plan plan;
     ggld_io io;
     ggld_stream_sizes sizes;

@@ -51,12 +51,19 @@ double way_stream_uring(const bench_file *file);
 /* Dequantises all of it, from the page cache, with so many workers. */
 double way_values_1(const bench_file *file);
 double way_values_2(const bench_file *file);
+/* The same work in plain threads: what the machine has to give. */
+double way_values_plain_1(const bench_file *file);
+double way_values_plain_2(const bench_file *file);
 /* From open to the first row of the last tensor, and preads of the same
  * bytes. */
 double way_first_row(const bench_file *file);
 double way_first_row_pread(const bench_file *file);
 
 /* ---- what they leave ---- */
+
+/* By how much the first row may let the page cache grow: metadata, row, and
+ * two windows of readahead. */
+uint64_t bench_first_row_allowance(const bench_file *file);
 
 /* Bytes of the file in the page cache. */
 uint64_t bench_cached(const bench_file *file);

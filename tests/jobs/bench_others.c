@@ -9,9 +9,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <time.h>
 #include <unistd.h>
+
+#include <ggld/ggld.h>
 
 #define N_THREADS 4
 #define HUGE      ((size_t)2 << 20)
@@ -124,6 +128,61 @@ double way_pread_turns(const bench_file *file)
     return read_in_threads(&r);
 }
 
+/* ---- values ---- */
+
+typedef struct turning {
+    const bench_file *file;
+    _Atomic uint64_t next;
+} turning;
+
+/* Reads what fits a core's cache, and makes values of it there. The file is of
+ * one type but for a few bytes: what they come to does not matter here. */
+static void *turn_some(void *arg)
+{
+    enum { BLOCKS = 7168, UNIT = 18 * BLOCKS * 32, PART = 18 * BLOCKS / 7 };
+    turning *t = arg;
+    uint8_t *raw = malloc(18 * BLOCKS);
+    float *values = malloc(PART / 18 * 32 * sizeof *values);
+    int fd = open(t->file->path, O_RDONLY | O_CLOEXEC);
+    uint64_t at;
+    if (raw == NULL || values == NULL || fd < 0)
+        abort();
+    while ((at = atomic_fetch_add(&t->next, UNIT)) + UNIT <=
+           t->file->size_bytes)
+        for (uint64_t end = at + UNIT; at < end; at += 18 * BLOCKS) {
+            if (pread(fd, raw, 18 * BLOCKS, (off_t)at) != 18 * BLOCKS)
+                abort();
+            for (size_t i = 0; i < 18 * BLOCKS; i += PART)
+                if (ggld_dequantize_f32(GGLD_TYPE_Q4_0, raw + i, PART, values,
+                                        PART / 18 * 32, NULL) != GGLD_OK)
+                    abort();
+        }
+    close(fd);
+    free(raw);
+    free(values);
+    return NULL;
+}
+
+double way_values_plain_1(const bench_file *file)
+{
+    turning t = { file, 0 };
+    double started = bench_clock();
+    turn_some(&t);
+    return bench_clock() - started;
+}
+
+double way_values_plain_2(const bench_file *file)
+{
+    turning t = { file, 0 };
+    pthread_t other;
+    double started = bench_clock();
+    if (pthread_create(&other, NULL, turn_some, &t) != 0)
+        abort();
+    turn_some(&t);
+    pthread_join(other, NULL);
+    return bench_clock() - started;
+}
+
 /* ---- touching a map ---- */
 
 static double touch(const bench_file *file, int advice, uint64_t size)
@@ -154,6 +213,31 @@ double way_touch_random(const bench_file *file)
 }
 
 /* ---- what is in memory ---- */
+
+/* Of the disk that the file is on; the kernel's default where it is not told. */
+static uint64_t readahead_of(const char *path)
+{
+    char name[64];
+    struct stat st;
+    unsigned long long kib = 128;
+    if (stat(path, &st) != 0)
+        return kib << 10;
+    snprintf(name, sizeof name, "/sys/class/bdi/%u:%u/read_ahead_kb",
+             major(st.st_dev), minor(st.st_dev));
+    FILE *f = fopen(name, "r");
+    if (f != NULL) {
+        if (fscanf(f, "%llu", &kib) != 1)
+            kib = 128;
+        fclose(f);
+    }
+    return kib << 10;
+}
+
+uint64_t bench_first_row_allowance(const bench_file *file)
+{
+    return file->metadata_bytes + file->row_bytes +
+           2 * readahead_of(file->path);
+}
 
 uint64_t bench_cached(const bench_file *file)
 {
