@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* ggld: the table of commands, and what is said before one of them runs and
  * after it has run. */
+#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -109,22 +110,32 @@ static int run(args *a, int argc, char **argv)
     return STATUS_GOOD;
 }
 
+/* Who read has seen enough, as `head` has: the command ends as others do, by
+ * the signal and without a word. */
+static void end_by_pipe(void)
+{
+    (void)signal(SIGPIPE, SIG_DFL);
+    (void)raise(SIGPIPE);
+}
+
 int main(int argc, char **argv)
 {
     output o;
     args a = { .out = &o };
     ggld_error err;
 
-    /* A closed pipe and a limit of file size are errors that are reported,
-     * like a full disk. */
-    signal(SIGPIPE, SIG_IGN);
-    signal(SIGXFSZ, SIG_IGN);
+    /* A closed pipe and a limit of file size are errors that are met where they
+     * come up, like a full disk. */
+    bool quiet = signal(SIGPIPE, SIG_IGN) != SIG_IGN;
+    (void)signal(SIGXFSZ, SIG_IGN);
     out_init(&o, STDOUT_FILENO);
     /* So is a file that is cut while it is read. */
     int status = ggld_guard_install(&err) == GGLD_OK
                      ? run(&a, argc, argv)
                      : report_error("ggld", &err);
-    if (out_flush(&o) != 0) {
+    if (out_flush(&o) == EPIPE && quiet)
+        end_by_pipe();
+    if (o.sys_errno != 0) {
         report_errno("standard output", o.sys_errno, "cannot write");
         status = status == STATUS_GOOD ? STATUS_FAULT : status;
     }

@@ -64,6 +64,15 @@ mkfifo "$work/fifo"
 writer=$!
 head -c 10 "$work/fifo" >/dev/null
 wait $writer
-is "closed pipe" 1 $?
-has "closed pipe" "$work/err" "standard output: cannot write: Broken pipe"
+is "closed pipe: ends by the signal, as others do" 141 $?
+is "closed pipe: nothing is said" "" "$(cat "$work/err")"
+(
+    trap '' PIPE
+    "$ggld" dump "$sample" token_embd.weight >"$work/fifo" 2>"$work/err" &
+    head -c 10 "$work/fifo" >/dev/null
+    wait $!
+)
+is "closed pipe, the signal ignored" 1 $?
+has "closed pipe, the signal ignored" "$work/err" \
+    "standard output: cannot write: Broken pipe"
 finish
