@@ -43,7 +43,7 @@ static void result_add(result *r, const ggld_tensor_info *info, uint64_t *elems)
 
 static int run_types(const model *m, result *r, uint64_t max_elems)
 {
-    uint64_t elems[TYPES_MAX], most = 1;
+    uint64_t elems[TYPES_MAX] = { 0 }, most = 1;
     int status = STATUS_GOOD;
     float *dst;
 
@@ -53,7 +53,9 @@ static int run_types(const model *m, result *r, uint64_t max_elems)
         most = info.n_elems > most ? info.n_elems : most;
     }
     max_elems = max_elems < most ? max_elems : most;
-    dst = malloc((size_t)max_elems * sizeof *dst);
+    dst = max_elems <= SIZE_MAX / sizeof *dst - 1
+              ? calloc((size_t)max_elems + 1, sizeof *dst)
+              : NULL;
     if (dst == NULL)
         return report(m->path, "no memory for %" PRIu64 " floats: --elems",
                       max_elems);

@@ -151,8 +151,9 @@ static int fill(const model *m, groups *g, uint64_t *resident)
 {
     uint64_t n = ggld_tensor_count(m->file);
     uint64_t *start = calloc(g->n + 1, sizeof *start);
-    int status = start != NULL ? STATUS_GOOD
-                               : report(m->path, "no memory for a picture");
+    int status = STATUS_GOOD;
+    if (start == NULL)
+        return report(m->path, "no memory for a picture");
     for (uint64_t i = 0; i < n && status == STATUS_GOOD; i++) {
         group *in = &g->list[g->of_tensor[i]];
         ggld_view view = ggld_tensor_view(ggld_tensor_at(m->file, i));
@@ -280,6 +281,19 @@ static void print_json(output *o, const model *m, const groups *g,
     js_print(o, object);
 }
 
+static int residency_show(const args *a, const model *m, groups *g,
+                          uint64_t *resident)
+{
+    int status = fill(m, g, resident);
+    if (status != STATUS_GOOD)
+        return status;
+    if (a->values[OPT_JSON] != NULL)
+        print_json(a->out, m, g, resident);
+    else
+        print_picture(a->out, g);
+    return STATUS_GOOD;
+}
+
 static int residency_run(const args *a)
 {
     groups g;
@@ -290,14 +304,10 @@ static int residency_run(const args *a)
     uint64_t *resident =
         calloc(ggld_tensor_count(m.file) + 1, sizeof *resident);
     status = groups_make(&g, &m);
-    if (status == STATUS_GOOD && resident == NULL)
+    if (resident == NULL)
         status = report(m.path, "no memory for a picture");
-    if (status == STATUS_GOOD)
-        status = fill(&m, &g, resident);
-    if (status == STATUS_GOOD && a->values[OPT_JSON] != NULL)
-        print_json(a->out, &m, &g, resident);
     else if (status == STATUS_GOOD)
-        print_picture(a->out, &g);
+        status = residency_show(a, &m, &g, resident);
     groups_free(&g);
     free(resident);
     model_close(&m);

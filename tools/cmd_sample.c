@@ -111,7 +111,7 @@ static int parse_size(const args *a, sample_shape *shape)
                             "G or T for more",
                             a->values[OPT_SIZE]);
     narrow.n_ff = FF_STEP;
-    wide.n_ff = 2 * FF_STEP;
+    wide.n_ff = UINT64_C(2) * FF_STEP;
     uint64_t least = sample_data_bytes(&narrow);
     uint64_t step = sample_data_bytes(&wide) - least;
     if (wanted < least)

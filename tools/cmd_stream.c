@@ -31,16 +31,17 @@ typedef struct stream_run {
 /* Anonymous memory of this process. */
 static uint64_t anon_bytes(void)
 {
-    unsigned long long kib = 0;
+    static const char field[] = "RssAnon:";
+    uint64_t kib = 0;
     char line[128];
     FILE *f = fopen("/proc/self/status", "r");
     if (f == NULL)
         return 0;
-    while (fgets(line, sizeof line, f) != NULL &&
-           sscanf(line, "RssAnon: %llu", &kib) != 1)
-        continue;
-    fclose(f);
-    return (uint64_t)kib * 1024;
+    while (kib == 0 && fgets(line, sizeof line, f) != NULL)
+        if (strncmp(line, field, sizeof field - 1) == 0)
+            kib = strtoull(line + sizeof field - 1, NULL, 10);
+    (void)fclose(f);
+    return kib * 1024;
 }
 
 static uint64_t cache_bytes(const model *m)
@@ -137,7 +138,7 @@ static void print_text(output *o, const stream_run *s)
 static int stream_run_command(const args *a)
 {
     ggld_stream_options options = ggld_stream_options_init();
-    stream_run s;
+    stream_run s = { 0 };
     model m;
 
     options.max_resident_bytes = BUDGET_DEFAULT;

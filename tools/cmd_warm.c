@@ -53,8 +53,8 @@ static void print_text(output *o, const selection *s, const job_run *r)
 static int warm_run(const args *a)
 {
     ggld_prefetch_options options = ggld_prefetch_options_init();
-    selection s;
-    job_run r;
+    selection s = { 0 };
+    job_run r = { 0 };
     model m;
 
     int status = job_open(a, a->values[OPT_IO], a->values[OPT_BUDGET],

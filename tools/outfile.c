@@ -64,7 +64,7 @@ int outfile_begin(outfile *f, const char *path)
     if (realpath(path, f->target) == NULL) {
         if (errno != ENOENT || strlen(path) >= sizeof f->target)
             return report_errno(path, errno, "cannot create");
-        strcpy(f->target, path);
+        memcpy(f->target, path, strlen(path) + 1);
         return begin_temporary(f, default_mode());
     }
     return begin_temporary(f, st.st_mode & 0777);
@@ -79,7 +79,7 @@ static int sync_folder(const char *target)
     int sys_errno = 0;
 
     memcpy(folder, target, n);
-    strcpy(folder + n, ".");
+    memcpy(folder + n, ".", sizeof ".");
     int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0)
         return errno;

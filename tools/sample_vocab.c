@@ -57,7 +57,7 @@ static size_t put_letter(char *dst, uint32_t code)
 /* Even words follow a space, which byte-level BPE writes as U+0120. */
 static size_t put_word(char *dst, uint64_t word)
 {
-    const char *parts[16];
+    const char *parts[16] = { NULL };
     size_t n_parts = 0, n = 0;
 
     if (word % 2 == 0)

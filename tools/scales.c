@@ -95,7 +95,7 @@ static uint64_t scale_load(const scale_row *row, const uint8_t *p,
 
     if (row->form != SCALE_IQ1_M)
         return bits_load(p, forms[row->form].width, big_endian);
-    for (unsigned i = 0; i < 4; i++)
+    for (size_t i = 0; i < 4; i++)
         value |= bits_load(p + 2 * i, 2, big_endian) >> 12 << 4 * i;
     return value;
 }
@@ -120,11 +120,11 @@ void scale_scan(scale_counts *counts, const scale_row *row,
                 const uint8_t *blocks, uint64_t n_blocks, uint32_t block_bytes,
                 uint64_t first_block, bool big_endian)
 {
-    unsigned width = forms[row->form].width;
+    size_t width = forms[row->form].width;
 
     for (uint64_t i = 0; i < n_blocks; i++) {
         const uint8_t *p = blocks + i * block_bytes + row->offset;
-        for (unsigned j = 0; j < row->count; j++)
+        for (size_t j = 0; j < row->count; j++)
             count_one(counts, row, scale_load(row, p + j * width, big_endian),
                       first_block + i);
     }
@@ -134,7 +134,7 @@ void scale_put(const scale_row *row, uint8_t *block, uint32_t bits)
 {
     uint8_t *p = block + row->offset;
 
-    for (unsigned j = 0; j < row->count; j++) {
+    for (size_t j = 0; j < row->count; j++) {
         uint32_t vary = bits >> 8 * j & 0xFF;
         switch (row->form) {
         case SCALE_F16: /* exponent 8: 2^-7 times 1 to 1.25 */

@@ -23,7 +23,7 @@ static void watch(int number)
                                       .sa_flags = (int)SA_RESETHAND };
     struct sigaction now;
     if (sigaction(number, NULL, &now) == 0 && now.sa_handler != SIG_IGN)
-        sigaction(number, &action, NULL);
+        (void)sigaction(number, &action, NULL);
 }
 
 void stop_watch(void)

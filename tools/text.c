@@ -232,7 +232,8 @@ text_number text_count(uint64_t number)
 static text_number text_not_finite(double value)
 {
     text_number t;
-    strcpy(t.text, isnan(value) ? "nan" : value < 0 ? "-inf" : "inf");
+    snprintf(t.text, sizeof t.text, "%s",
+             isnan(value) ? "nan" : value < 0 ? "-inf" : "inf");
     return t;
 }
 

@@ -235,7 +235,7 @@ void value_print_full(output *o, const ggld_kv *kv)
 
 static json_object *array_json(ggld_array_iter it, uint64_t max_elems)
 {
-    json_object *arrays[DEPTH_MAX];
+    json_object *arrays[DEPTH_MAX] = { NULL };
     walk w;
 
     walk_begin(&w, it, max_elems);

@@ -79,7 +79,7 @@ static void seed_fill(ggld_index *index)
     if (getrandom(index->seed, sizeof index->seed, GRND_NONBLOCK) ==
         (ssize_t)sizeof index->seed)
         return;
-    clock_gettime(CLOCK_MONOTONIC, &now);
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
     index->seed[0] = (uint64_t)now.tv_nsec << 32 ^ (uint64_t)now.tv_sec;
     index->seed[1] = (uint64_t)(uintptr_t)index;
 }

@@ -152,7 +152,7 @@ static void make_temp_name(const ggld_target *t,
                            char out[static GGLD_TEMP_NAME_MAX])
 {
     struct timespec now = { 0, 0 };
-    clock_gettime(CLOCK_REALTIME, &now);
+    (void)clock_gettime(CLOCK_REALTIME, &now);
     uint64_t number =
         (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
     number ^= (uint64_t)getpid() << 40;

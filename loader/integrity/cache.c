@@ -267,11 +267,12 @@ bool ggld_verify_cache_has(const ggld_verify_cache *cache,
                            const ggld_file_identity *identity,
                            const ggld_file *file, const ggld_manifest *manifest)
 {
-    record r;
+    record r = { NULL, 0, NULL };
     if (manifest->identity.algo == 0 || identity->opaque[ID_FRESH] != 0 ||
         !folder_is_ours(cache->folder) ||
         record_make(cache, identity, file, manifest, &r, NULL) != GGLD_OK)
         return false;
+    /* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): made above. */
     int fd = open(r.path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     bool found = fd >= 0 && holds(fd, &r);
     if (fd >= 0)

@@ -206,8 +206,9 @@ static ggld_status bad_cell(const ggld_file *file, const cell *c,
                             const ggld_digest *is, uint64_t wanted,
                             ggld_error *err)
 {
-    char expected[GGLD_DIGEST_TEXT_MAX], actual[GGLD_DIGEST_TEXT_MAX];
-    ggld_quoted name;
+    char expected[GGLD_DIGEST_TEXT_MAX] = "";
+    char actual[GGLD_DIGEST_TEXT_MAX] = "";
+    ggld_quoted name = { "" };
     ggld_place place = place_of(file, wanted, c->offset, &name);
     ggld_digest_text(&c->digest, expected);
     ggld_digest_text(is, actual);
@@ -221,7 +222,7 @@ static ggld_status bad_cell(const ggld_file *file, const cell *c,
 static ggld_status check_cell(ggld_cells *cells, const ggld_file *file,
                               uint64_t i, uint64_t wanted, ggld_error *err)
 {
-    ggld_digest is;
+    ggld_digest is = { 0 };
     if (atomic_load_explicit(&cells->good[i], memory_order_acquire) != 0)
         return GGLD_OK;
     cell c = cell_at(cells, i);

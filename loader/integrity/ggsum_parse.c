@@ -200,7 +200,7 @@ static ggld_status take_chunks(ggsum *g, ggld_word rest, ggld_error *err)
         data_bytes / chunk_bytes + (data_bytes % chunk_bytes != 0);
     /* Each leaf takes a line of at least that many bytes. */
     uint64_t left = g->l->size - g->l->pos;
-    if (count != wanted || count > left / (2 * ggld_algo_size(algo)))
+    if (count != wanted || count > left / (UINT64_C(2) * ggld_algo_size(algo)))
         return ggld_lines_fail(
             g->l, err, GGLD_E_STRING,
             "%" PRIu64 " chunks; %" PRIu64 " bytes of data have %" PRIu64

@@ -61,6 +61,7 @@ static ggld_status add_subject(ggld_manifest *m, const ggld_hash_plan *plan,
     char *copy = ggld_manifest_block(m, len);
     if (copy == NULL)
         return no_memory(err);
+    /* NOLINTNEXTLINE(bugprone-not-null-terminated-result): has a length. */
     memcpy(copy, name, len);
     ggld_string path = { copy, len };
     ggld_status status = ggld_manifest_add_subject(m, path, &subject, err);

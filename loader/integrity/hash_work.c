@@ -169,7 +169,7 @@ ggld_status ggld_hash_work_new(ggld_hash_work **out, const ggld_file *file,
         return ggld_fail(err, GGLD_E_NOMEM, ggld_nowhere(),
                          "hash: no memory for its state");
     w->n_workers = n_workers;
-    pthread_mutex_init(&w->lock, NULL);
+    (void)pthread_mutex_init(&w->lock, NULL);
     pthread_cond_init(&w->turned, NULL);
     ggld_status status = make(w, file, request, keep_cache, err);
     if (status != GGLD_OK) {
@@ -410,7 +410,7 @@ ggld_status ggld_hash_work_run(ggld_hash_work *w, uint32_t number,
 {
     worker *k = &w->workers[number];
     ggld_status status = GGLD_OK;
-    ggld_error unasked;
+    ggld_error unasked = { 0 };
     err = err != NULL ? err : &unasked;
     *n_bytes = 0;
     while (status == GGLD_OK && *n_bytes < max_bytes &&

@@ -116,7 +116,7 @@ static ggld_status take_resources(ggld_manifest *m, const ggld_lines *l,
         return refuse(l, "the statement has no resources", err);
     size_t n = json_object_array_length(resources);
     for (size_t i = 0; i < n && status == GGLD_OK; i++) {
-        ggld_digest digest;
+        ggld_digest digest = { 0 };
         status = take_resource(m, l, json_object_array_get_idx(resources, i),
                                &digest, err);
         if (status == GGLD_OK)

@@ -49,7 +49,7 @@ static ggld_status read_key(EVP_PKEY **out, const char *pem, bool secret,
 ggld_status ggld_sign(const void *text, size_t size, const char *key_pem,
                       uint8_t signature[GGLD_SIGNATURE_BYTES], ggld_error *err)
 {
-    EVP_PKEY *key;
+    EVP_PKEY *key = NULL;
     uint8_t made[GGLD_SIGNATURE_BYTES];
     size_t len = sizeof made;
     ggld_status status = read_key(&key, key_pem, true, err);
@@ -74,7 +74,7 @@ ggld_status ggld_sign_check(const void *text, size_t size,
                             const uint8_t signature[GGLD_SIGNATURE_BYTES],
                             ggld_error *err)
 {
-    EVP_PKEY *key;
+    EVP_PKEY *key = NULL;
     ggld_status status = read_key(&key, public_key_pem, false, err);
     if (status != GGLD_OK)
         return status;

@@ -58,11 +58,12 @@ ggld_status ggld_tree_init(ggld_tree *tree, uint32_t algo, uint64_t chunk_bytes,
 ggld_status ggld_tree_copy(ggld_tree *out, const ggld_tree *tree,
                            ggld_error *err)
 {
-    ggld_tree t;
+    ggld_tree t = { 0 };
     ggld_status status = ggld_tree_init(&t, tree->algo, tree->chunk_bytes,
                                         tree->data_bytes, err);
     if (status != GGLD_OK)
         return status;
+    /* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): made above. */
     memcpy(t.leaves, tree->leaves, t.n_chunks * t.leaf_bytes);
     t.root = tree->root;
     *out = t;

@@ -260,7 +260,7 @@ ggld_status ggld_verifier_from_manifest(ggld_verifier *out,
     if (v == NULL)
         return ggld_fail(err, GGLD_E_NOMEM, ggld_nowhere(),
                          "verifier: no memory");
-    pthread_mutex_init(&v->lock, NULL);
+    (void)pthread_mutex_init(&v->lock, NULL);
     v->mode = options->mode;
     v->n_threads = threads_of(options);
     status = verifier_fill(v, manifest, options, err);

@@ -23,9 +23,11 @@ int ggld_buffer_make(ggld_buffer *out, size_t size)
 
     ggld_buffer buffer = { .size = round_up(size, unit) };
     buffer.mapping_bytes = buffer.size + spare;
+    /* cppcheck-suppress invalidFunctionArg; -1 goes with MAP_ANONYMOUS */
     buffer.mapping = mmap(NULL, buffer.mapping_bytes, PROT_READ | PROT_WRITE,
                           MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (buffer.mapping == MAP_FAILED)
+        /* cppcheck-suppress memleak; there is no mapping */
         return errno;
     uintptr_t start = (uintptr_t)buffer.mapping;
     buffer.data = (uint8_t *)buffer.mapping + (round_up(start, unit) - start);

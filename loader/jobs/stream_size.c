@@ -35,7 +35,7 @@ static void derive(ggld_stream *self)
     if (self->pieces)
         s->raw_bytes = values ? PIECE_BYTES : s->chunk_bytes;
     else if (ggld_io_needs_buffer(&self->io))
-        s->raw_bytes = s->extent_bytes + 2 * GGLD_DIRECT_ALIGN;
+        s->raw_bytes = s->extent_bytes + UINT64_C(2) * GGLD_DIRECT_ALIGN;
 }
 
 static uint64_t footprint(const ggld_stream *self)

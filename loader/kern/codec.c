@@ -90,6 +90,7 @@ ggld_status ggld_dequantize_f32(uint32_t tensor_type, const void *src,
     ggld_status status =
         check_source(&n_blocks, &to_f32, tensor_type, n_elems, src_bytes, err);
     if (status == GGLD_OK)
+        /* NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage): set then. */
         to_f32(src, dst, n_blocks);
     return status;
 }

@@ -57,6 +57,7 @@ ggld_status ggld_view_read_f16(const ggld_view *view, uint16_t *dst,
     ggld_status status = begin(&d, view, dst, dst_elems, false, err);
     uint64_t left = view->n_elems;
     while (status == GGLD_OK && left > 0) {
+        /* NOLINTNEXTLINE(clang-analyzer-core.*): begin has set it. */
         uint64_t n = ggld_min_u64(left, CHUNK_ELEMS - d.skip);
         status = ggld_dequant_next(&d, n, chunk, err);
         if (status == GGLD_OK)

@@ -45,7 +45,7 @@ static _Thread_local volatile sig_atomic_t passing
 static void die(int signal, bool sent)
 {
     struct sigaction plain = { .sa_handler = SIG_DFL };
-    sigaction(signal, &plain, NULL);
+    (void)sigaction(signal, &plain, NULL);
     if (sent)
         raise(signal);
 }
@@ -126,7 +126,7 @@ void ggld_guard_remove(void)
         atomic_fetch_sub(&n_installed, 1) == 1 &&
         sigaction(SIGBUS, NULL, &now) == 0) {
         if (is_ours(&now)) {
-            sigaction(SIGBUS, &before, NULL);
+            (void)sigaction(SIGBUS, &before, NULL);
         } else if (!is_beneath) {
             beneath = before;
             is_beneath = true;

@@ -317,7 +317,7 @@ ggld_parsed ggld_parse_run(ggld_parse *p)
 {
     ggld_span span = p->file->metadata;
     ggld_cursor c = { span, GGLD_MAGIC_BYTES, false, false };
-    uint64_t n_tensors, n_kvs;
+    uint64_t n_tensors = 0, n_kvs = 0;
 
     p->file->n_kvs = 0;
     p->file->n_tensors = 0;

@@ -14,7 +14,7 @@ static const ggld_type_row type_rows[GGLD_TYPE_LIMIT] = {
 };
 
 #define TYPE(id, NAME, ...) \
-    _Static_assert(id == GGLD_TYPE_##NAME, "the public number of " #NAME);
+    _Static_assert((id) == GGLD_TYPE_##NAME, "the public number of " #NAME);
 #include "tensor_types.def"
 
 const ggld_type_row *ggld_type_row_of(uint32_t tensor_type)
@@ -67,7 +67,7 @@ static const struct {
 };
 
 #define VALUE(id, NAME, name, size) \
-    _Static_assert(id == GGLD_VALUE_##NAME, "the public number of " #NAME);
+    _Static_assert((id) == GGLD_VALUE_##NAME, "the public number of " #NAME);
 #include "value_types.def"
 
 bool ggld_value_type_known(uint32_t value_type)

@@ -32,8 +32,10 @@ static bool reserve_entry(ggld_kvs *kvs, const ggld_allocator *a)
         return false;
     if (kvs->cap == kvs->keys.cap)
         return true;
+    /* An array of pointers. NOLINTBEGIN(bugprone-sizeof-expression) */
     ggld_kv_entry **entries = ggld_grow(a, kvs->entries, kvs->keys.n,
                                         kvs->keys.cap, sizeof *kvs->entries);
+    /* NOLINTEND(bugprone-sizeof-expression) */
     if (entries == NULL)
         return false;
     kvs->entries = entries;

@@ -107,7 +107,7 @@ static ggld_status set_number(ggld_writer *w, const char *key, uint32_t type,
                               const void *value, ggld_error *err)
 {
     uint32_t width = ggld_value_size(type);
-    ggld_string name;
+    ggld_string name = { NULL, 0 };
 
     ggld_status status = check_key(w, key, &name, err);
     if (status != GGLD_OK)
@@ -216,7 +216,7 @@ ggld_status ggld_writer_set_string(ggld_writer *w, const char *key,
                                    ggld_error *err)
 {
     ggld_string text = { data, len };
-    ggld_string name;
+    ggld_string name = { NULL, 0 };
 
     ggld_status status = check_key(w, key, &name, err);
     if (status == GGLD_OK)
@@ -289,7 +289,7 @@ ggld_status ggld_writer_set_array(ggld_writer *w, const char *key,
                                   uint32_t elem_type, const void *data,
                                   uint64_t n_elems, ggld_error *err)
 {
-    ggld_string name;
+    ggld_string name = { NULL, 0 };
 
     ggld_status status = check_key(w, key, &name, err);
     if (status == GGLD_OK)
@@ -320,13 +320,15 @@ ggld_status ggld_writer_set_strings(ggld_writer *w, const char *key,
                                     const ggld_string *strings,
                                     uint64_t n_strings, ggld_error *err)
 {
-    ggld_string name;
+    ggld_string name = { NULL, 0 };
 
     ggld_status status = check_key(w, key, &name, err);
-    if (status == GGLD_OK && n_strings != 0 && strings == NULL)
-        status = ggld_fail(err, GGLD_E_INVALID, in_kv(w, name),
-                           "key %s: the data of %" PRIu64 " strings is NULL",
-                           ggld_quote(name.data, name.len).text, n_strings);
+    if (status != GGLD_OK)
+        return status;
+    if (n_strings != 0 && strings == NULL)
+        return ggld_fail(err, GGLD_E_INVALID, in_kv(w, name),
+                         "key %s: the data of %" PRIu64 " strings is NULL",
+                         ggld_quote(name.data, name.len).text, n_strings);
     for (uint64_t i = 0; i < n_strings && status == GGLD_OK; i++)
         status = check_text(w, name, strings[i], err);
     if (status != GGLD_OK)

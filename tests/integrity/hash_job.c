@@ -185,6 +185,7 @@ static long cached_pages(void)
     off_t end = lseek(fd, 0, SEEK_END);
     size = (size_t)end;
     void *map = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0);
+    close(fd);
     if (map == MAP_FAILED || size / 4096 + 1 > sizeof resident)
         return -1;
     if (mincore(map, size, resident) != 0)
@@ -192,7 +193,6 @@ static long cached_pages(void)
     for (size_t i = 0; n >= 0 && i < (size + 4095) / 4096; i++)
         n += resident[i] & 1;
     munmap(map, size);
-    close(fd);
     return n;
 }
 

@@ -39,7 +39,7 @@ uint8_t model_byte(uint64_t offset)
 
 static void put(FILE *f, uint64_t value, size_t n)
 {
-    uint8_t bytes[8];
+    uint8_t bytes[8] = { 0 };
     for (size_t i = 0; i < n; i++)
         bytes[i] = (uint8_t)(value >> 8 * i);
     if (fwrite(bytes, 1, n, f) != n)

@@ -13,6 +13,7 @@ guard guard_make(size_t size)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     size_t inside = (size + page - 1) / page * page;
+    /* cppcheck-suppress invalidFunctionArg; -1 goes with MAP_ANONYMOUS */
     uint8_t *p = mmap(NULL, inside + 2 * page, PROT_NONE,
                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (p == MAP_FAILED ||
@@ -21,6 +22,7 @@ guard guard_make(size_t size)
         exit(2);
     }
     guard g = { p + page, p + page + inside };
+    /* cppcheck-suppress memleak; it is in g */
     return g;
 }
 

@@ -50,16 +50,15 @@ static bool parse_options(int argc, char **argv, options *o)
         else if (strcmp(argv[i], "--json") == 0)
             o->json = true;
         else if (value == NULL)
-            return false;
+            return false; /* NOLINT(bugprone-branch-clone): two errors */
         else if (strcmp(argv[i], "--type") == 0)
             o->type = argv[++i];
         else if (strcmp(argv[i], "--set") == 0)
             o->set = argv[++i];
-        else if (strcmp(argv[i], "--seed") == 0 &&
-                 parse_number(value, &o->seed))
-            i++;
-        else if (strcmp(argv[i], "--step") == 0 &&
-                 parse_number(value, &o->step))
+        else if ((strcmp(argv[i], "--seed") == 0 &&
+                  parse_number(value, &o->seed)) ||
+                 (strcmp(argv[i], "--step") == 0 &&
+                  parse_number(value, &o->step)))
             i++;
         else
             return false;

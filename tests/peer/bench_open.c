@@ -64,13 +64,18 @@ static uint64_t take(const uint8_t **p, size_t width)
     return value;
 }
 
+static void pass_string(const uint8_t **p)
+{
+    uint64_t len = take(p, 8);
+    *p += len;
+}
+
 static void pass_value(const uint8_t **p, uint64_t type)
 {
     static const uint8_t width[] = { 1, 1, 2, 2, 4, 4, 4, 1, 0, 0, 8, 8, 8 };
 
     if (type == GGLD_VALUE_STRING) {
-        uint64_t len = take(p, 8);
-        *p += len;
+        pass_string(p);
     } else if (type != GGLD_VALUE_ARRAY) {
         *p += width[type];
     } else {
@@ -78,7 +83,7 @@ static void pass_value(const uint8_t **p, uint64_t type)
         uint64_t n = take(p, 8);
         if (elem_type == GGLD_VALUE_STRING)
             for (uint64_t i = 0; i < n; i++)
-                pass_value(p, GGLD_VALUE_STRING);
+                pass_string(p);
         else
             *p += n * width[elem_type];
     }
