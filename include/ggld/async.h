@@ -22,6 +22,9 @@
  *    time after start; unmapping then happens on the pool, not on the loop.
  *  - Arrays, strings and options given to start are copied.
  *
+ * Sets. A job's file may be a set (file.h) or one of its shards, which then
+ * holds the set.
+ *
  * Closing the loop. A job has no handles, only uv_work_t requests:
  *  - uv_run(UV_RUN_DEFAULT) returns when all jobs are done, if nothing else
  *    keeps it; after the completion call nothing of the job is on the loop.
@@ -80,8 +83,9 @@ ggld_status ggld_open_start(ggld_job **out, struct uv_loop_s *loop,
 
 /* ---- how bytes come in ---- */
 
-/* For the io field of options. Errors in reading, and a file that has become
- * shorter, are the job's result with every one of them. */
+/* For the io field of options; all shards of a set are read in one way. Errors
+ * in reading, and a file that has become shorter, are the job's result with
+ * every one of them. */
 typedef enum ggld_io_kind {
     /* By purpose and file system. To warm, and to stream with no budget:
      * GGLD_IO_PREAD. To stream within a budget: GGLD_IO_DIRECT on a local disk
@@ -219,8 +223,9 @@ static inline ggld_stream_options ggld_stream_options_init(void)
 }
 
 /* Goes through the views, or all tensors where views is NULL, in the order of
- * the file, reading ahead of the chunks that are handed out and dropping those
- * behind: for models larger than memory. A view that is in the list twice comes
+ * the file (of a set: shard by shard), reading ahead of the chunks that are
+ * handed out and dropping those behind: for models larger than memory. A view
+ * that is in the list twice comes
  * twice. The file's verifier is asked about each chunk before it is handed out.
  *
  * GGLD_E_INVALID: a view is not inside its tensor or of another file; the

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -35,19 +36,46 @@ static ggld_status refuse(ggld_error *err, uint32_t kind, const char *why)
                      names[kind], why);
 }
 
-/* Direct reads were not asked for by name, so that pread will do. */
+static void close_if_open(int fd)
+{
+    if (fd >= 0)
+        close(fd);
+}
+
+static void close_direct(ggld_io *io)
+{
+    for (uint32_t i = 0; i < io->n_shards; i++) {
+        close_if_open(io->shards[i].direct_fd);
+        io->shards[i].direct_fd = -1;
+    }
+}
+
+/* Direct reads were not asked for by name, so that pread will do; for all
+ * shards, where one can't be read so. */
 static ggld_status open_direct(ggld_io *io, bool chosen, ggld_error *err)
 {
-    io->direct_fd = reopen(io->backing.fd, O_DIRECT);
-    if (io->direct_fd >= 0) {
-        io->cache_first = chosen;
+    for (uint32_t i = 0; i < io->n_shards; i++) {
+        ggld_io_shard *s = &io->shards[i];
+        s->direct_fd = reopen(s->backing.fd, O_DIRECT);
+        if (s->direct_fd >= 0)
+            continue;
+        if (!chosen)
+            return ggld_fail_errno(err, errno, ggld_nowhere(),
+                                   "io direct: opening the file anew");
+        close_direct(io);
+        io->kind = GGLD_IO_PREAD;
         return GGLD_OK;
     }
-    if (!chosen)
-        return ggld_fail_errno(err, errno, ggld_nowhere(),
-                               "io direct: opening the file anew");
-    io->kind = GGLD_IO_PREAD;
+    io->cache_first = chosen;
     return GGLD_OK;
+}
+
+static bool all_mapped(const ggld_io *io)
+{
+    for (uint32_t i = 0; i < io->n_shards; i++)
+        if (io->shards[i].backing.map == NULL)
+            return false;
+    return true;
 }
 
 /* Of what the app has asked for. */
@@ -62,50 +90,74 @@ static ggld_status check_kind(const ggld_io *io, ggld_purpose purpose,
         return ggld_fail(err, GGLD_E_INVALID, ggld_nowhere(),
                          "io direct: passes the page cache by, and warms "
                          "nothing; use map, pread or uring");
-    if (io->kind == GGLD_IO_MAP && io->backing.map == NULL)
+    if (io->kind == GGLD_IO_MAP && !all_mapped(io))
         return refuse(err, io->kind,
                       "the file was not mapped when it was opened");
     return GGLD_OK;
 }
 
+static ggld_status find_shards(ggld_io *io, const ggld_file *file,
+                               ggld_error *err)
+{
+    ggld_file_info info = { sizeof info };
+    ggld_file_get_info(file, &info);
+    io->shards = calloc(info.n_shards, sizeof *io->shards);
+    if (io->shards == NULL)
+        return ggld_fail(err, GGLD_E_NOMEM, ggld_nowhere(),
+                         "no memory for %" PRIu32 " shards", info.n_shards);
+    io->n_shards = info.n_shards;
+    io->first_shard = info.shard;
+    for (uint32_t i = 0; i < io->n_shards; i++) {
+        const ggld_file *shard = ggld_file_shard(file, i);
+        ggld_io_shard *s = &io->shards[i];
+        s->direct_fd = -1;
+        s->backing.struct_size = sizeof s->backing;
+        ggld_file_get_backing(shard, &s->backing);
+        ggld_file_get_info(shard, &info);
+        s->file_bytes = info.file_bytes;
+        if (s->backing.fd < 0)
+            io->by_source = true;
+    }
+    return GGLD_OK;
+}
+
+/* What suits each shard; direct reads only if they suit all. */
+static uint32_t choose(const ggld_io *io, ggld_purpose purpose)
+{
+    uint32_t kind = GGLD_IO_PREAD;
+    for (uint32_t i = 0; i < io->n_shards; i++) {
+        kind = ggld_io_choose(io->shards[i].backing.fd, purpose);
+        if (kind == GGLD_IO_PREAD)
+            break;
+    }
+    return kind;
+}
+
 ggld_status ggld_io_open(ggld_io *io, const ggld_file *file, uint32_t kind,
                          ggld_purpose purpose, ggld_error *err)
 {
-    ggld_file_info info = { sizeof info };
     memset(io, 0, sizeof *io);
-    io->direct_fd = -1;
     io->null_fd = -1;
-    io->file = file;
     io->kind = kind;
-    io->backing.struct_size = sizeof io->backing;
-    ggld_file_get_backing(file, &io->backing);
-    ggld_file_get_info(file, &info);
-    io->file_bytes = info.file_bytes;
 
     bool chosen = kind == GGLD_IO_AUTO;
-    ggld_status status = check_kind(io, purpose, err);
+    ggld_status status = find_shards(io, file, err);
+    if (status == GGLD_OK)
+        status = check_kind(io, purpose, err);
     if (status != GGLD_OK)
         return status;
-    if (io->backing.fd < 0) {
-        io->by_source = true;
+    if (io->by_source)
         return chosen ? GGLD_OK
                       : refuse(err, kind,
                                "the file has no descriptor (memory, a private "
                                "copy or the app's own source)");
-    }
     if (chosen)
-        io->kind = ggld_io_choose(io->backing.fd, purpose);
+        io->kind = choose(io, purpose);
     if (purpose == GGLD_TO_WARM)
         io->null_fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
     else if (io->kind == GGLD_IO_DIRECT || io->kind == GGLD_IO_URING)
         return open_direct(io, chosen, err);
     return GGLD_OK;
-}
-
-static void close_if_open(int fd)
-{
-    if (fd >= 0)
-        close(fd);
 }
 
 void ggld_io_close(ggld_io *io)
@@ -118,11 +170,27 @@ void ggld_io_close(ggld_io *io)
             close(lane->fd);
     }
     /* A job that failed before it had an engine closes it all the same. */
-    if (io->file != NULL) {
-        close_if_open(io->direct_fd);
+    if (io->shards != NULL) {
+        close_direct(io);
         close_if_open(io->null_fd);
     }
+    free(io->shards);
     memset(io, 0, sizeof *io);
+}
+
+void ggld_io_turn_to(ggld_io *io, uint32_t n, uint32_t shard)
+{
+    ggld_lane *lane = &io->lanes[n];
+    const ggld_io_shard *s = ggld_io_shard_of(io, shard);
+    if (lane->at == s)
+        return;
+    if (lane->fd_is_own)
+        close(lane->fd);
+    lane->at = s;
+    lane->fd = reopen(s->backing.fd, 0);
+    lane->fd_is_own = lane->fd >= 0;
+    if (!lane->fd_is_own)
+        lane->fd = s->backing.fd;
 }
 
 bool ggld_io_needs_buffer(const ggld_io *io)
@@ -133,10 +201,6 @@ bool ggld_io_needs_buffer(const ggld_io *io)
 static ggld_status lane_open(ggld_io *io, ggld_lane *lane,
                              uint64_t buffer_bytes, ggld_error *err)
 {
-    lane->fd = reopen(io->backing.fd, 0);
-    lane->fd_is_own = lane->fd >= 0;
-    if (!lane->fd_is_own)
-        lane->fd = io->backing.fd;
     if (io->kind == GGLD_IO_URING) {
         int code = ggld_uring_open(&lane->ring);
         if (code != 0)
@@ -167,24 +231,25 @@ ggld_status ggld_io_add_lanes(ggld_io *io, uint32_t n_lanes,
 
 void ggld_io_drop(ggld_io *io, const ggld_extent *extent)
 {
-    if (io->backing.fd < 0)
+    const ggld_io_shard *s = ggld_io_shard_of(io, extent->shard);
+    if (io->by_source)
         return;
     uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
-    uint64_t start = io->backing.fd_offset_bytes + extent->offset;
+    uint64_t start = s->backing.fd_offset_bytes + extent->offset;
     uint64_t end = start + extent->size;
     start -= ggld_min_u64(start, FOLIO_MAX_BYTES);
     /* A page that the extent shares with the next goes with that. */
     start -= start % page;
-    if (extent->offset + extent->size != io->file_bytes)
+    if (extent->offset + extent->size != s->file_bytes)
         end -= end % page;
     if (end <= start)
         return;
     if (io->kind == GGLD_IO_MAP) {
         /* As long as a page is mapped, the page cache keeps it. */
-        uintptr_t from = (uintptr_t)io->backing.map + (uintptr_t)extent->offset;
+        uintptr_t from = (uintptr_t)s->backing.map + (uintptr_t)extent->offset;
         from -= from % page;
         (void)madvise((void *)from, (size_t)extent->size, MADV_DONTNEED);
     }
-    (void)posix_fadvise(io->backing.fd, (off_t)start, (off_t)(end - start),
+    (void)posix_fadvise(s->backing.fd, (off_t)start, (off_t)(end - start),
                         POSIX_FADV_DONTNEED);
 }

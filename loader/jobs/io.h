@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* How a job's bytes come in: one open file behind one of several engines, with
- * a lane for each slot of the job, so that slots share nothing. All calls are
- * for the pool; a lane is used by one thread at a time. */
+/* How a job's bytes come in: one open file, or the shards of one, behind one of
+ * several engines, with a lane for each slot of the job, so that slots share
+ * nothing. All calls are for the pool; a lane is used by one thread at a
+ * time. */
 #ifndef GGLD_JOBS_IO_H
 #define GGLD_JOBS_IO_H
 
@@ -17,7 +18,15 @@
 
 typedef struct ggld_uring ggld_uring;
 
+/* A file that bytes are in. */
+typedef struct ggld_io_shard {
+    ggld_backing backing;
+    uint64_t file_bytes;
+    int direct_fd; /* or -1 */
+} ggld_io_shard;
+
 typedef struct ggld_lane {
+    const ggld_io_shard *at; /* that it reads now; NULL: none yet */
     /* An open file description of its own, so that the kernel's readahead sees
      * one reader in order; or the file's, not to be closed. */
     int fd;
@@ -28,13 +37,12 @@ typedef struct ggld_lane {
 } ggld_lane;
 
 typedef struct ggld_io {
-    const ggld_file *file;
-    ggld_backing backing;
-    uint64_t file_bytes;
-    uint32_t kind;    /* GGLD_IO_..., never auto */
-    bool by_source;   /* no descriptor: through ggld_tensor_read_bytes */
+    ggld_io_shard *shards; /* NULL: it was not opened */
+    uint32_t n_shards;
+    uint32_t first_shard; /* number of shards[0] in the set */
+    uint32_t kind;        /* GGLD_IO_..., never auto */
+    bool by_source;       /* no descriptor: through ggld_tensor_read_bytes */
     bool cache_first; /* direct, but what is in memory is copied from there */
-    int direct_fd;    /* or -1 */
     int null_fd;      /* or -1 */
     uint32_t n_lanes;
     ggld_lane lanes[GGLD_JOB_MAX_SLOTS];
@@ -49,12 +57,20 @@ typedef enum ggld_purpose {
 /* What GGLD_IO_AUTO stands for on the file's file system. */
 uint32_t ggld_io_choose(int fd, ggld_purpose purpose);
 
-/* kind as the app asked for it. GGLD_E_INVALID: there is no such kind, or it
+/* One kind serves all shards. kind as the app asked for it. GGLD_E_INVALID: there is no such kind, or it
  * does not serve the purpose; GGLD_E_UNSUPPORTED: the file, the file system or
  * this build does not offer it. On success io is to be closed. */
 ggld_status ggld_io_open(ggld_io *io, const ggld_file *file, uint32_t kind,
                          ggld_purpose purpose, ggld_error *err);
 void ggld_io_close(ggld_io *io);
+
+static inline const ggld_io_shard *ggld_io_shard_of(const ggld_io *io,
+                                                    uint32_t shard)
+{
+    return &io->shards[shard - io->first_shard];
+}
+/* Makes the lane read that shard from now on. */
+void ggld_io_turn_to(ggld_io *io, uint32_t lane, uint32_t shard);
 
 /* Does fetch fill a buffer, so that a lane needs one? */
 bool ggld_io_needs_buffer(const ggld_io *io);

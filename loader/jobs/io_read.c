@@ -27,23 +27,23 @@
 static ggld_status fail_read(const ggld_piece *piece, uint64_t offset,
                              uint64_t n, int code, ggld_error *err)
 {
-    return ggld_fail_errno(err, code, ggld_piece_place(piece, offset),
-                           "%s: reading %" PRIu64 " bytes at %" PRIu64,
-                           ggld_piece_name(piece).text, n, offset);
+    return ggld_piece_fail(piece, GGLD_E_IO, code, offset, err,
+                           "reading %" PRIu64 " bytes at %" PRIu64, n, offset);
 }
 
 /* end: where reading ended. The read may have begun behind the file's end. */
 static ggld_status fail_short(const ggld_io *io, const ggld_piece *piece,
                               uint64_t end, ggld_error *err)
 {
+    const ggld_io_shard *s = ggld_io_shard_of(io, piece->shard);
     struct stat st;
-    uint64_t base = io->backing.fd_offset_bytes;
-    if (fstat(io->backing.fd, &st) == 0 && (uint64_t)st.st_size >= base)
+    uint64_t base = s->backing.fd_offset_bytes;
+    if (fstat(s->backing.fd, &st) == 0 && (uint64_t)st.st_size >= base)
         end = ggld_min_u64(end, (uint64_t)st.st_size - base);
-    return ggld_fail(err, GGLD_E_TRUNCATED, ggld_piece_place(piece, end),
-                     "%s: the file ends at %" PRIu64 " now, and had %" PRIu64
-                     " bytes when it was opened",
-                     ggld_piece_name(piece).text, end, io->file_bytes);
+    return ggld_piece_fail(piece, GGLD_E_TRUNCATED, 0, end, err,
+                           "the file ends at %" PRIu64 " now, and had %" PRIu64
+                           " bytes when it was opened",
+                           end, s->file_bytes);
 }
 
 /* The piece whose bytes are at offset, for errors. */
@@ -84,9 +84,11 @@ ggld_status ggld_io_read(ggld_io *io, uint32_t lane, const ggld_part *part,
     if (io->by_source)
         return ggld_tensor_read_bytes(
             part->piece->tensor, part->first_byte + skip, dst, (size_t)n, err);
+    ggld_io_turn_to(io, lane, part->piece->shard);
+    const ggld_lane *l = &io->lanes[lane];
     uint64_t offset = part->offset + skip;
-    int64_t got = read_all(io->lanes[lane].fd, dst, n,
-                           io->backing.fd_offset_bytes + offset);
+    int64_t got =
+        read_all(l->fd, dst, n, l->at->backing.fd_offset_bytes + offset);
     if (got < 0)
         return fail_read(part->piece, offset, n, (int)-got, err);
     if ((uint64_t)got < n)
@@ -96,12 +98,11 @@ ggld_status ggld_io_read(ggld_io *io, uint32_t lane, const ggld_part *part,
 
 /* ---- the engines: bytes of the extent that are there, or -errno ---- */
 
-static int64_t fetch_buffered(ggld_io *io, ggld_lane *lane,
-                              const ggld_extent *extent)
+static int64_t fetch_buffered(ggld_lane *lane, const ggld_extent *extent)
 {
     lane->data = lane->buffer.data;
     return read_all(lane->fd, lane->buffer.data, extent->size,
-                    io->backing.fd_offset_bytes + extent->offset);
+                    lane->at->backing.fd_offset_bytes + extent->offset);
 }
 
 /* Reads [from, size) of the buffer from a boundary on. A direct read that is
@@ -127,10 +128,9 @@ static int64_t read_direct(int fd, uint8_t *dst, uint64_t from, uint64_t size,
     return (int64_t)got_to;
 }
 
-static int64_t fetch_direct(ggld_io *io, ggld_lane *lane,
-                            const ggld_extent *extent)
+static int64_t fetch_direct(ggld_lane *lane, const ggld_extent *extent)
 {
-    uint64_t start = io->backing.fd_offset_bytes + extent->offset;
+    uint64_t start = lane->at->backing.fd_offset_bytes + extent->offset;
     uint64_t before = start % GGLD_DIRECT_ALIGN;
     uint64_t need = before + extent->size;
     uint64_t want = need + GGLD_DIRECT_ALIGN - 1;
@@ -138,25 +138,25 @@ static int64_t fetch_direct(ggld_io *io, ggld_lane *lane,
 
     want -= want % GGLD_DIRECT_ALIGN;
     if (lane->ring != NULL)
-        got = ggld_uring_read(lane->ring, io->direct_fd, lane->buffer.data,
-                              want, start - before);
+        got = ggld_uring_read(lane->ring, lane->at->direct_fd,
+                              lane->buffer.data, want, start - before);
     if (got >= 0 && (uint64_t)got < need)
-        got = read_direct(io->direct_fd, lane->buffer.data, (uint64_t)got, want,
-                          start - before);
+        got = read_direct(lane->at->direct_fd, lane->buffer.data, (uint64_t)got,
+                          want, start - before);
     /* A file system that takes the flag and not the read. */
     if (got == -EINVAL)
-        return fetch_buffered(io, lane, extent);
+        return fetch_buffered(lane, extent);
     lane->data = lane->buffer.data + before;
     if (got < 0)
         return got;
     return (uint64_t)got < before ? 0 : got - (int64_t)before;
 }
 
-static int64_t fetch_mapped(ggld_io *io, ggld_lane *lane,
-                            const ggld_extent *extent)
+static int64_t fetch_mapped(ggld_lane *lane, const ggld_extent *extent)
 {
     uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
-    const uint8_t *data = (const uint8_t *)io->backing.map + extent->offset;
+    const uint8_t *data =
+        (const uint8_t *)lane->at->backing.map + extent->offset;
     uintptr_t from = (uintptr_t)data;
     size_t size = (size_t)(extent->size + from % page);
     from -= from % page;
@@ -175,12 +175,12 @@ static int64_t fetch_mapped(ggld_io *io, ggld_lane *lane,
 /* Reads for the sake of reading: what populating the map has failed at gets an
  * error that tells the file's end from a bad disk, and an old kernel, which
  * can't populate, gets the pages into memory. */
-static int64_t probe(ggld_io *io, ggld_lane *lane, const ggld_extent *extent)
+static int64_t probe(ggld_lane *lane, const ggld_extent *extent)
 {
     uint8_t scratch[4096];
     for (uint64_t done = 0; done < extent->size; done += sizeof scratch) {
         uint64_t n = ggld_min_u64(sizeof scratch, extent->size - done);
-        uint64_t at = io->backing.fd_offset_bytes + extent->offset + done;
+        uint64_t at = lane->at->backing.fd_offset_bytes + extent->offset + done;
         int64_t got = read_all(lane->fd, scratch, n, at);
         if (got < 0)
             return got;
@@ -193,16 +193,17 @@ static int64_t probe(ggld_io *io, ggld_lane *lane, const ggld_extent *extent)
 /* ---- fetch ---- */
 
 /* Is all of it in the page cache? Who may not know is told no. */
-static bool is_cached(const ggld_io *io, const ggld_extent *extent)
+static bool is_cached(const ggld_lane *lane, const ggld_extent *extent)
 {
     struct {
         uint64_t offset, size;
-    } range = { io->backing.fd_offset_bytes + extent->offset, extent->size };
+    } range = { lane->at->backing.fd_offset_bytes + extent->offset,
+                extent->size };
     struct {
         uint64_t cached, dirty, writeback, evicted, recently_evicted;
     } stat = { 0 };
     uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
-    if (syscall(SYS_cachestat, io->backing.fd, &range, &stat, 0) != 0)
+    if (syscall(SYS_cachestat, lane->at->backing.fd, &range, &stat, 0) != 0)
         return false;
     uint64_t first = range.offset / page;
     uint64_t last = (range.offset + range.size - 1) / page;
@@ -213,16 +214,16 @@ static int64_t fetch(ggld_io *io, ggld_lane *lane, const ggld_extent *extent)
 {
     switch (io->kind) {
     case GGLD_IO_MAP: {
-        int64_t got = fetch_mapped(io, lane, extent);
-        return got < 0 ? probe(io, lane, extent) : got;
+        int64_t got = fetch_mapped(lane, extent);
+        return got < 0 ? probe(lane, extent) : got;
     }
     case GGLD_IO_DIRECT:
     case GGLD_IO_URING:
-        if (io->cache_first && is_cached(io, extent))
-            return fetch_buffered(io, lane, extent);
-        return fetch_direct(io, lane, extent);
+        if (io->cache_first && is_cached(lane, extent))
+            return fetch_buffered(lane, extent);
+        return fetch_direct(lane, extent);
     default:
-        return fetch_buffered(io, lane, extent);
+        return fetch_buffered(lane, extent);
     }
 }
 
@@ -261,6 +262,7 @@ ggld_status ggld_io_fetch(ggld_io *io, uint32_t lane, const ggld_job_plan *plan,
 {
     if (io->by_source)
         return fetch_by_source(io, lane, plan, extent, err);
+    ggld_io_turn_to(io, lane, extent->shard);
     return settle(io, plan, extent, fetch(io, &io->lanes[lane], extent), err);
 }
 
@@ -271,7 +273,7 @@ ggld_status ggld_io_fetch(ggld_io *io, uint32_t lane, const ggld_job_plan *plan,
 static int64_t warm_spliced(const ggld_io *io, const ggld_lane *lane,
                             const ggld_extent *extent)
 {
-    uint64_t start = io->backing.fd_offset_bytes + extent->offset;
+    uint64_t start = lane->at->backing.fd_offset_bytes + extent->offset;
     uint64_t end = start + extent->size;
     off_t at = (off_t)start;
     while ((uint64_t)at < end) {
@@ -285,10 +287,9 @@ static int64_t warm_spliced(const ggld_io *io, const ggld_lane *lane,
     return (int64_t)((uint64_t)at - start);
 }
 
-static int64_t warm_buffered(const ggld_io *io, const ggld_lane *lane,
-                             const ggld_extent *extent)
+static int64_t warm_buffered(const ggld_lane *lane, const ggld_extent *extent)
 {
-    uint64_t start = io->backing.fd_offset_bytes + extent->offset;
+    uint64_t start = lane->at->backing.fd_offset_bytes + extent->offset;
     uint64_t done = 0;
     while (done < extent->size) {
         uint64_t n = ggld_min_u64(extent->size - done, lane->buffer.size);
@@ -312,7 +313,7 @@ static int64_t warm(ggld_io *io, ggld_lane *lane, const ggld_extent *extent)
     if (io->kind == GGLD_IO_PREAD && io->null_fd >= 0)
         got = warm_spliced(io, lane, extent);
     /* Not every file system splices. */
-    return got == -EINVAL ? warm_buffered(io, lane, extent) : got;
+    return got == -EINVAL ? warm_buffered(lane, extent) : got;
 }
 
 /* Of a source that is the app's, reading is all that can be done. */
@@ -340,5 +341,6 @@ ggld_status ggld_io_warm(ggld_io *io, uint32_t lane, const ggld_job_plan *plan,
 {
     if (io->by_source)
         return warm_by_source(io, lane, plan, extent, err);
+    ggld_io_turn_to(io, lane, extent->shard);
     return settle(io, plan, extent, warm(io, &io->lanes[lane], extent), err);
 }

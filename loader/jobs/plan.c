@@ -4,8 +4,10 @@
 #include "plan.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "../base/checked.h"
 #include "../base/quote.h"
@@ -13,23 +15,67 @@
 /* Reading over a gap of this size costs less than another request. */
 #define GAP_MAX_BYTES 65536u
 
-ggld_piece_label ggld_piece_name(const ggld_piece *piece)
+/* The last part of the shard's path. Of a set the name tells them apart by its
+ * end, which is what is kept of a long one. */
+static void shard_label(const ggld_piece *piece, char *out, size_t size)
 {
-    ggld_piece_label label;
-    ggld_tensor_info info = { sizeof info };
-    ggld_tensor_get_info(piece->tensor, &info);
-    snprintf(label.text, sizeof label.text, "tensor %" PRIu64 " %s",
-             piece->tensor_index,
-             ggld_quote(info.name.data, info.name.len).text);
-    return label;
+    const ggld_file *file = ggld_tensor_file(piece->tensor);
+    ggld_file_info info = { sizeof info };
+    const char *path = ggld_file_path(ggld_file_shard(file, piece->shard));
+    size_t most = 56;
+
+    out[0] = '\0';
+    ggld_file_get_info(file, &info);
+    if (info.n_shards < 2 || path == NULL)
+        return;
+    const char *slash = strrchr(path, '/');
+    const char *name = slash != NULL ? slash + 1 : path;
+    size_t len = strlen(name);
+    if (len > most)
+        name += len - most;
+    snprintf(out, size, " in %s", ggld_quote(name, strlen(name)).text);
 }
 
-ggld_place ggld_piece_place(const ggld_piece *piece, uint64_t offset)
+ggld_status ggld_piece_fail(const ggld_piece *piece, ggld_status code,
+                            int sys_errno, uint64_t offset, ggld_error *err,
+                            const char *format, ...)
 {
-    return ggld_place_of(GGLD_IN_TENSOR_DATA, piece->tensor_index, offset);
+    char what[GGLD_MESSAGE_MAX], shard[GGLD_QUOTE_MAX + 8];
+    ggld_tensor_info info = { sizeof info };
+    ggld_place place =
+        ggld_place_of(GGLD_IN_TENSOR_DATA, piece->tensor_index, offset);
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(what, sizeof what, format, args);
+    va_end(args);
+    ggld_tensor_get_info(piece->tensor, &info);
+    shard_label(piece, shard, sizeof shard);
+    ggld_quoted name = ggld_quote(info.name.data, info.name.len);
+    if (sys_errno != 0)
+        (void)ggld_fail_errno(err, sys_errno, place,
+                              "tensor %" PRIu64 " %s%s: %s",
+                              piece->tensor_index, name.text, shard, what);
+    else
+        (void)ggld_fail(err, code, place, "tensor %" PRIu64 " %s%s: %s",
+                        piece->tensor_index, name.text, shard, what);
+    if (err != NULL)
+        err->shard = piece->shard;
+    return sys_errno != 0 ? GGLD_E_IO : code;
 }
 
 /* ---- views to pieces ---- */
+
+/* The job's file may be one shard of the set that was opened. */
+static bool is_of(const ggld_tensor *tensor, const ggld_file *file)
+{
+    const ggld_file *opened = ggld_tensor_file(tensor);
+    ggld_tensor_info info = { sizeof info };
+    if (opened == file)
+        return true;
+    ggld_tensor_get_info(tensor, &info);
+    return ggld_file_shard(opened, info.shard) == file;
+}
 
 static ggld_status check_view(const ggld_file *file, const ggld_view *view,
                               size_t number, ggld_error *err)
@@ -39,7 +85,7 @@ static ggld_status check_view(const ggld_file *file, const ggld_view *view,
                          "view %zu: has no tensor; was it looked up by a name "
                          "that the file does not have?",
                          number);
-    if (ggld_tensor_file(view->tensor) != file)
+    if (!is_of(view->tensor, file))
         return ggld_fail(err, GGLD_E_INVALID, ggld_nowhere(),
                          "view %zu: is of another file than the job's", number);
     return GGLD_OK;
@@ -49,16 +95,15 @@ static ggld_status check_values(const ggld_piece *piece, ggld_error *err)
 {
     const ggld_type_traits *traits = ggld_type_traits_of(piece->type);
     if (traits == NULL)
-        return ggld_fail(
-            err, GGLD_E_TENSOR_TYPE, ggld_piece_place(piece, piece->offset),
-            "%s: type %" PRIu32 " is not known; only its bytes can be streamed",
-            ggld_piece_name(piece).text, piece->type);
+        return ggld_piece_fail(piece, GGLD_E_TENSOR_TYPE, 0, piece->offset, err,
+                               "type %" PRIu32 " is not known; only its bytes "
+                               "can be streamed",
+                               piece->type);
     if (!traits->can_dequantize)
-        return ggld_fail(err, GGLD_E_UNSUPPORTED,
-                         ggld_piece_place(piece, piece->offset),
-                         "%s: type %s can't be dequantised; only its bytes can "
-                         "be streamed",
-                         ggld_piece_name(piece).text, traits->name);
+        return ggld_piece_fail(piece, GGLD_E_UNSUPPORTED, 0, piece->offset, err,
+                               "type %s can't be dequantised; only its bytes "
+                               "can be streamed",
+                               traits->name);
     return GGLD_OK;
 }
 
@@ -85,11 +130,11 @@ static ggld_status take_whole(ggld_piece *piece, const ggld_view *view,
                               const ggld_tensor_info *info, ggld_error *err)
 {
     if (view->first_elem != 0 || view->n_elems != info->n_elems)
-        return ggld_fail(err, GGLD_E_TENSOR_TYPE,
-                         ggld_piece_place(piece, info->file_offset_bytes),
-                         "%s: type %" PRIu32
-                         " is not known; only the whole tensor can be read",
-                         ggld_piece_name(piece).text, piece->type);
+        return ggld_piece_fail(piece, GGLD_E_TENSOR_TYPE, 0,
+                               info->file_offset_bytes, err,
+                               "type %" PRIu32 " is not known; only the whole "
+                               "tensor can be read",
+                               piece->type);
     piece->block_bytes = 1;
     piece->n_bytes = info->size_bytes;
     return GGLD_OK;
@@ -100,16 +145,15 @@ static ggld_status check_inside(ggld_piece *piece, uint64_t tensor_offset,
                                 ggld_error *err)
 {
     ggld_file_info file = { sizeof file };
-    ggld_file_get_info(ggld_tensor_file(piece->tensor), &file);
+    ggld_file_get_info(
+        ggld_file_shard(ggld_tensor_file(piece->tensor), piece->shard), &file);
     if (ggld_add_u64(tensor_offset, piece->first_byte, &piece->offset) &&
         ggld_fits(piece->offset, piece->n_bytes, file.file_bytes))
         return GGLD_OK;
-    return ggld_fail(err, GGLD_E_TRUNCATED,
-                     ggld_piece_place(piece, tensor_offset),
-                     "%s: data at %" PRIu64 " + %" PRIu64
-                     " bytes is not inside the file (%" PRIu64 " bytes)",
-                     ggld_piece_name(piece).text, tensor_offset, piece->n_bytes,
-                     file.file_bytes);
+    return ggld_piece_fail(piece, GGLD_E_TRUNCATED, 0, tensor_offset, err,
+                           "data at %" PRIu64 " + %" PRIu64 " bytes is not "
+                           "inside the file (%" PRIu64 " bytes)",
+                           tensor_offset, piece->n_bytes, file.file_bytes);
 }
 
 static ggld_status make_piece(ggld_piece *piece, const ggld_view *view,
@@ -119,14 +163,14 @@ static ggld_status make_piece(ggld_piece *piece, const ggld_view *view,
     ggld_tensor_get_info(view->tensor, &info);
     piece->tensor = view->tensor;
     piece->tensor_index = info.index;
+    piece->shard = info.shard;
     piece->type = info.type;
     piece->big_endian = info.big_endian;
     if (!ggld_fits(view->first_elem, view->n_elems, info.n_elems))
-        return ggld_fail(err, GGLD_E_INVALID, ggld_piece_place(piece, 0),
-                         "%s: elements %" PRIu64 " + %" PRIu64
-                         " are not inside the tensor (%" PRIu64 ")",
-                         ggld_piece_name(piece).text, view->first_elem,
-                         view->n_elems, info.n_elems);
+        return ggld_piece_fail(piece, GGLD_E_INVALID, 0, 0, err,
+                               "elements %" PRIu64 " + %" PRIu64
+                               " are not inside the tensor (%" PRIu64 ")",
+                               view->first_elem, view->n_elems, info.n_elems);
     const ggld_type_traits *traits = ggld_type_traits_of(info.type);
     ggld_status status = GGLD_OK;
     if (traits != NULL)
@@ -164,6 +208,8 @@ static int by_offset(const void *a, const void *b)
 {
     const ggld_piece *x = a;
     const ggld_piece *y = b;
+    if (x->shard != y->shard)
+        return x->shard < y->shard ? -1 : 1;
     if (x->offset != y->offset)
         return x->offset < y->offset ? -1 : 1;
     return x->view < y->view ? -1 : x->view > y->view;
@@ -236,11 +282,14 @@ static bool extent_grow(ggld_job_plan *plan, ggld_extent *extent,
 {
     const ggld_piece *piece = &plan->pieces[plan->next_piece];
     uint64_t at = piece->offset + plan->next_skip;
-    if (extent->size == 0)
+    if (extent->size == 0) {
         extent->offset = at;
+        extent->shard = piece->shard;
+    }
     uint64_t end = extent->offset + extent->size;
     uint64_t before = at - extent->offset;
-    if (at < end || at - end > GAP_MAX_BYTES || before >= max_bytes)
+    if (piece->shard != extent->shard || at < end || at - end > GAP_MAX_BYTES ||
+        before >= max_bytes)
         return false;
 
     uint64_t n = blocks_that_fit(plan, max_bytes - before, *out_left);

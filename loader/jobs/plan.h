@@ -17,6 +17,7 @@
 typedef struct ggld_piece {
     const ggld_tensor *tensor;
     uint64_t tensor_index;
+    uint32_t shard;
     size_t view; /* number in the caller's list */
     uint32_t type;
     bool big_endian;
@@ -37,8 +38,9 @@ typedef struct ggld_part {
     uint64_t offset; /* in the file */
 } ggld_part;
 
-/* A run of the file that is read in one go. */
+/* A run of one shard's file that is read in one go. */
 typedef struct ggld_extent {
+    uint32_t shard;
     size_t piece; /* the first one */
     size_t n_pieces;
     uint64_t skip; /* bytes of the first that came before */
@@ -83,13 +85,12 @@ bool ggld_extent_part(const ggld_job_plan *plan, const ggld_extent *extent,
 uint64_t ggld_piece_out(const ggld_job_plan *plan, const ggld_piece *piece,
                         uint64_t n_bytes);
 
-/* Where errors of the piece's data are. */
-ggld_place ggld_piece_place(const ggld_piece *piece, uint64_t offset);
-
-/* "tensor 12 'blk.0.attn_q.weight'" for messages. */
-typedef struct ggld_piece_label {
-    char text[128];
-} ggld_piece_label;
-ggld_piece_label ggld_piece_name(const ggld_piece *piece);
+/* Fails at an offset in the file: "tensor 12 'blk.0.attn_q.weight': ", of a set
+ * "tensor 12 'blk.0.attn_q.weight' in 'm-00002-of-00003.gguf': ", and what
+ * format makes. sys_errno 0: none, otherwise its text is put behind. */
+ggld_status ggld_piece_fail(const ggld_piece *piece, ggld_status code,
+                            int sys_errno, uint64_t offset, ggld_error *err,
+                            const char *format, ...)
+    __attribute__((format(printf, 6, 7)));
 
 #endif /* GGLD_JOBS_PLAN_H */

@@ -28,7 +28,14 @@ typedef struct range {
     uint32_t last; /* of the tensors that it holds, from current on */
 } range;
 
-/* Where the bytes of a tensor are, as the file that it is of sees them, and
+/* The file that a tensor's bytes are in: of a set, one of its shards. */
+static const ggld_file *file_of(const ggld_tensor *tensor,
+                                const ggld_tensor_info *info)
+{
+    return ggld_file_shard(ggld_tensor_file(tensor), info->shard);
+}
+
+/* Where the bytes of a tensor are, as the file that they are in sees them, and
  * where that file begins in its descriptor's. false: there is no descriptor. */
 static bool find_source(const ggld_out_tensor *t, ggld_tensor_info *info,
                         ggld_backing *backing)
@@ -36,7 +43,7 @@ static bool find_source(const ggld_out_tensor *t, ggld_tensor_info *info,
     info->struct_size = sizeof *info;
     backing->struct_size = sizeof *backing;
     ggld_tensor_get_info(t->source, info);
-    ggld_file_get_backing(ggld_tensor_file(t->source), backing);
+    ggld_file_get_backing(file_of(t->source, info), backing);
     return backing->fd >= 0;
 }
 
@@ -70,7 +77,7 @@ static bool follows(const ggld_writer *w, const ggld_tensor_info *before,
     return info.shard == before->shard && info.file_offset_bytes >= end &&
            info.file_offset_bytes - before->file_offset_bytes ==
                b->offset - a->offset &&
-           is_zero(ggld_tensor_file(b->source), end,
+           is_zero(file_of(b->source, &info), end,
                    info.file_offset_bytes - end);
 }
 

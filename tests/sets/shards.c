@@ -6,15 +6,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#define N_ELEMS 8u
-
 static const char *const plain_names[MAX_SHARDS] = { "t0", "t1", "t2",  "t3",
                                                      "t4", "t5", "t6",  "t7",
                                                      "t8", "t9", "t10", "t11" };
 
 shards shards_new(uint32_t n)
 {
-    shards set = { .n = n, .base = "m" };
+    shards set = { .n = n, .n_elems = 8, .base = "m" };
     for (uint32_t s = 0; s < n; s++) {
         shard_made *one = &set.at[s];
         one->version = 3;
@@ -48,7 +46,7 @@ shards shards_mixed(void)
 
 float shards_value(uint32_t s, uint32_t t, uint32_t i)
 {
-    return (float)(s * 1000 + t * 100 + i);
+    return (float)(s * 1000 + t * 100 + i % 0x10000);
 }
 
 static size_t width_of(uint32_t type)
@@ -78,7 +76,7 @@ image shards_image(const shards *set, uint32_t s)
 {
     const shard_made *one = &set->at[s];
     size_t alignment = one->alignment != 0 ? one->alignment : 32;
-    size_t step = (N_ELEMS * 4 + alignment - 1) / alignment * alignment;
+    size_t step = (set->n_elems * 4 + alignment - 1) / alignment * alignment;
     image img = image_new(one->version, one->big_endian, one->n_tensors,
                           count_kvs(one, s == 0));
 
@@ -92,11 +90,11 @@ image shards_image(const shards *set, uint32_t s)
     put_number(&img, "split.count", one->count);
     put_number(&img, "split.tensors.count", one->total);
     for (uint32_t t = 0; t < one->n_tensors; t++)
-        image_tensor(&img, one->names[t], 1, (uint64_t[]){ N_ELEMS }, 0,
+        image_tensor(&img, one->names[t], 1, (uint64_t[]){ set->n_elems }, 0,
                      t * step);
     for (uint32_t t = 0; t < one->n_tensors; t++) {
         image_pad(&img, alignment);
-        for (uint32_t i = 0; i < N_ELEMS; i++) {
+        for (uint32_t i = 0; i < set->n_elems; i++) {
             float value = shards_value(s, t, i);
             uint32_t bits;
             memcpy(&bits, &value, sizeof bits);
@@ -123,7 +121,9 @@ const char *shards_path(const shards *set, uint32_t s)
 
 void shards_write(shards *set)
 {
-    strcpy(set->folder, "/tmp/ggld-sets-XXXXXX");
+    const char *tmp = getenv("TMPDIR");
+    snprintf(set->folder, sizeof set->folder, "%s/ggld-sets-XXXXXX",
+             tmp != NULL ? tmp : "/tmp");
     if (mkdtemp(set->folder) == NULL)
         abort();
     for (uint32_t s = 0; s < set->n; s++) {

@@ -34,9 +34,10 @@ typedef struct shard_made {
 
 typedef struct shards {
     uint32_t n;
+    uint32_t n_elems; /* of each tensor: 8 */
     shard_made at[MAX_SHARDS];
     const char *base; /* of the names: "m" */
-    char folder[64];
+    char folder[256];
 } shards;
 
 /* n good shards of one f32 tensor of 8 elements each, "t0", "t1" and so on;
@@ -49,7 +50,7 @@ shards shards_mixed(void);
 /* What tensor number t of shard s has in element i. */
 float shards_value(uint32_t s, uint32_t t, uint32_t i);
 
-/* Writes them into a new folder. */
+/* Writes them into a new folder, of /tmp or the one that TMPDIR names. */
 void shards_write(shards *set);
 /* Removes the files and the folder. */
 void shards_remove(const shards *set);
