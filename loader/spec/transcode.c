@@ -59,3 +59,18 @@ bool ggld_transcode_value(ggld_cursor *c, uint32_t value_type, ggld_encoder *e,
                         c->big_endian);
     return true;
 }
+
+bool ggld_transcode_raw(const ggld_raw_value *raw, uint32_t value_type,
+                        ggld_encoder *e)
+{
+    ggld_cursor c = { .span = { (const uint8_t *)raw->bytes.data,
+                                raw->bytes.len },
+                      .big_endian = raw->big_endian,
+                      .narrow = raw->version == 1 };
+    ggld_fault ignored;
+
+    if (c.narrow || c.big_endian != e->big_endian)
+        return ggld_transcode_value(&c, value_type, e, &ignored) && !e->full;
+    ggld_encode_bytes(e, raw->bytes.data, raw->bytes.len);
+    return !e->full;
+}

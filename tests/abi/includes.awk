@@ -10,6 +10,7 @@ BEGIN {
     may["write"] = may["spec"] "write "
     may["kern"] = may["spec"] "kern "
     may["lazy"] = may["spec"] "read write kern lazy "
+    may["change"] = may["lazy"] "change "
     # Of libggld-uv, which has of libggld what is public, and base/.
     may["integrity"] = may["base"] "integrity "
     may["jobs"] = may["integrity"] "jobs "

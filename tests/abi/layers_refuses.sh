@@ -9,7 +9,7 @@ trap 'rm -rf "$tree"' EXIT
 cd "$tree"
 
 mkdir -p include/ggld tools tests/views
-for layer in base spec read write kern lazy integrity jobs; do
+for layer in base spec read write kern lazy change integrity jobs; do
     mkdir -p loader/$layer
     echo '#include <ggld/a.h>' >loader/$layer/$layer.h
 done
