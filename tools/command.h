@@ -56,6 +56,8 @@ extern const command_row command_tensors;
 extern const command_row command_dump;
 extern const command_row command_check;
 extern const command_row command_quantize;
+extern const command_row command_upgrade;
+extern const command_row command_diff;
 extern const command_row command_sample;
 extern const command_row command_bench;
 /* With libggld-uv only. */

@@ -187,16 +187,30 @@ ggld_status ggld_take_check_tensors(const ggld_file *in, const ggld_file *out,
 
 /* ---- inputs ---- */
 
+/* Is out the file that shard was opened from? */
+static bool is_source(const ggld_file *shard, const struct stat *out)
+{
+    ggld_backing backing = { .struct_size = sizeof backing };
+    struct stat in;
+
+    ggld_file_get_backing(shard, &backing);
+    return backing.fd >= 0 && fstat(backing.fd, &in) == 0 &&
+           in.st_dev == out->st_dev && in.st_ino == out->st_ino;
+}
+
 ggld_status ggld_take_other_path(const ggld_file *file, const char *path,
                                  ggld_error *err)
 {
-    ggld_backing backing = { .struct_size = sizeof backing };
-    struct stat in, out;
+    const ggld_file *shard;
+    struct stat out;
+    uint32_t i = 0;
 
-    ggld_file_get_backing(file, &backing);
-    if (backing.fd < 0 || fstat(backing.fd, &in) != 0 || stat(path, &out) != 0)
+    if (stat(path, &out) != 0)
         return GGLD_OK;
-    if (in.st_dev != out.st_dev || in.st_ino != out.st_ino)
+    while ((shard = ggld_file_shard(file, i)) != NULL &&
+           !is_source(shard, &out))
+        i++;
+    if (shard == NULL)
         return GGLD_OK;
     return ggld_fail(err, GGLD_E_INVALID,
                      ggld_place_of(GGLD_IN_FILE, GGLD_NO_INDEX, 0),

@@ -13,8 +13,8 @@ _ggld() {
 
     COMPREPLY=()
     if [ "$COMP_CWORD" = 1 ]; then
-        words="info kv tensors dump check quantize sample bench warm
-            residency stream hash verify sign help --help --version"
+        words="info kv tensors dump check quantize upgrade diff sample bench
+            warm residency stream hash verify sign help --help --version"
         mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur")
         return
     fi
@@ -40,6 +40,8 @@ _ggld() {
         dump) words="--format --rows --output --help" ;;
         check) words="--strict --data --json --help" ;;
         quantize) words="--type --pure --help" ;;
+        upgrade) words="--big-endian --help" ;;
+        diff) words="--values --metadata --json --help" ;;
         sample)
             words="--type --layers --vocab --like --size --sparse --seed
                 --help"
