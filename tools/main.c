@@ -78,6 +78,18 @@ static int unknown_command(args *a, const char *word)
     return report_usage(a, "unknown command '%s'", word);
 }
 
+/* An option before the command: what it would look like behind it. */
+static int misplaced_option(args *a, int argc, char **argv)
+{
+    for (int i = 2; i < argc; i++)
+        if (command_find(argv[i]) != NULL)
+            return report_usage(a,
+                                "option '%s' stands before the command: "
+                                "'ggld %s %s ...'",
+                                argv[1], argv[i], argv[1]);
+    return report_usage(a, "unknown option '%s'", argv[1]);
+}
+
 static int run(args *a, int argc, char **argv)
 {
     const char *word = argc > 1 ? argv[1] : NULL;
@@ -97,6 +109,8 @@ static int run(args *a, int argc, char **argv)
         return STATUS_GOOD;
     }
     const command_row *command = command_find(word);
+    if (command == NULL && word[0] == '-' && !help)
+        return misplaced_option(a, argc, argv);
     if (command == NULL)
         return unknown_command(a, word);
     a->command = command;

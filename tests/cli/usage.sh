@@ -26,7 +26,12 @@ expect "option behind operands" 0 '"version": 3' "" info "$sample" --json
 expect "option before operands" 0 '"version": 3' "" info --json "$sample"
 expect "joined value" 0 - "" dump "$sample" output_norm.weight --format=f32
 expect "joined letter" 0 - "" dump -fraw "$sample" output_norm.weight
-expect "missing file" 1 "" "ggld: $work/none: " info "$work/none"
+expect "missing file, named once" 1 "" \
+    "ggld: $work/none: cannot open: No such file or directory" info "$work/none"
+expect "option before the command" 2 "" \
+    "option '--json' stands before the command: 'ggld info --json ...'" \
+    --json info "$sample"
+expect "option that none has, no command" 2 "" "unknown option '--jsn'" --jsn
 expect "a folder" 1 "" "ggld: $work: " info "$work"
 expect "a name with control bytes" 1 "" 'ggld: no\x1Bne: ' info $'no\033ne'
 expect "stricter numbers" 2 "" "--layers is '2x'" sample --layers 2x "$work/x"
