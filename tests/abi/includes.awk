@@ -14,6 +14,7 @@ BEGIN {
     # Of libggld-uv, which has of libggld what is public, and base/.
     may["integrity"] = may["base"] "integrity "
     may["jobs"] = may["integrity"] "jobs "
+    may["window"] = may["base"] "window "
 
     n = split("assert complex ctype errno fenv float inttypes iso646 limits " \
               "locale math setjmp signal stdalign stdarg stdatomic stdbool " \
@@ -61,6 +62,8 @@ function check_loader(layer, quoted,    target, other) {
             refuse("only loader/jobs/ stands on libuv and liburing")
         if (name ~ /^(openssl\/|xxh)/ && layer != "integrity")
             refuse("only loader/integrity/ stands on libraries of hashes")
+        if (name == "linux/userfaultfd.h" && layer != "window")
+            refuse("only loader/window/ waits for faults")
         return
     }
     target = resolve(dir "/" name)

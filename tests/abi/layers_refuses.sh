@@ -9,7 +9,7 @@ trap 'rm -rf "$tree"' EXIT
 cd "$tree"
 
 mkdir -p include/ggld tools tests/views
-for layer in base spec read write kern lazy change integrity jobs; do
+for layer in base spec read write kern lazy change integrity window jobs; do
     mkdir -p loader/$layer
     echo '#include <ggld/a.h>' >loader/$layer/$layer.h
 done
@@ -50,7 +50,14 @@ loader/kern/x.def "../lazy/lazy.h"
 loader/lazy/x.c "../jobs/jobs.h"
 loader/jobs/x.c "../read/read.h"
 loader/integrity/x.c "../jobs/jobs.h"
+loader/window/x.c "../jobs/jobs.h"
+loader/window/x.c "../integrity/integrity.h"
+loader/window/x.c "../lazy/lazy.h"
+loader/integrity/x.c "../window/window.h"
+loader/jobs/x.c "../window/window.h"
 loader/lazy/x.c <uv.h>
+loader/window/x.c <uv.h>
+loader/jobs/x.c <linux/userfaultfd.h>
 loader/integrity/x.c <uv.h>
 loader/lazy/x.c <liburing.h>
 loader/jobs/x.c <openssl/evp.h>
