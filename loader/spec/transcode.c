@@ -27,7 +27,7 @@ static bool transcode_array(ggld_cursor *c, ggld_encoder *e, ggld_fault *fault)
         if (!ggld_decode_array_head(c, &walk, &type, &count, fault))
             return false;
         ggld_encode_u32(e, type);
-        ggld_encode_u64(e, count);
+        ggld_encode_len(e, count);
         if (type == GGLD_VALUE_ARRAY)
             continue;
         if (type == GGLD_VALUE_STRING) {
