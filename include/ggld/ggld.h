@@ -5,6 +5,7 @@
 
 #include "codec.h"
 #include "diff.h"
+#include "edit.h"
 #include "error.h"
 #include "file.h"
 #include "guard.h"
