@@ -19,6 +19,7 @@ enum {
 #define OPTIONS_MAX 16
 #define LIST_MAX    256 /* characters of a list that is given in pieces */
 #define ANY_NUMBER  INT_MAX
+#define GIVEN_MAX   256 /* times that repeated options are given, together */
 
 typedef struct option_row {
     const char *name;  /* without dashes */
@@ -27,7 +28,14 @@ typedef struct option_row {
     const char *help;
     bool is_list; /* given again, it adds to what it has, with a comma; one
                      option of a command may be so */
+    bool is_repeated; /* each time counts by itself: opts_given */
 } option_row;
+
+/* One time that an option is_repeated was given. */
+typedef struct given_option {
+    int option;
+    const char *value;
+} given_option;
 
 typedef struct args {
     const struct command_row *command;
@@ -37,6 +45,8 @@ typedef struct args {
     char **operands; /* in main's argv */
     int n_operands;
     char list[LIST_MAX]; /* where the list option's value is put together */
+    given_option given[GIVEN_MAX];
+    int n_given;
 } args;
 
 typedef struct command_row {
@@ -58,6 +68,7 @@ extern const command_row command_check;
 extern const command_row command_quantize;
 extern const command_row command_upgrade;
 extern const command_row command_diff;
+extern const command_row command_edit;
 extern const command_row command_sample;
 extern const command_row command_bench;
 /* With libggld-uv only. */

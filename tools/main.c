@@ -18,10 +18,10 @@
 static const command_row *const commands[] = {
     &command_info,   &command_kv,        &command_tensors, &command_dump,
     &command_check,  &command_quantize,  &command_upgrade, &command_diff,
-    &command_sample, &command_bench,
+    &command_edit,   &command_sample,    &command_bench,
 #ifdef GGLD_HAVE_UV
-    &command_warm,   &command_residency, &command_stream,  &command_hash,
-    &command_verify, &command_sign,
+    &command_warm,     &command_residency, &command_stream,
+    &command_hash,     &command_verify,    &command_sign,
 #endif
 };
 #define N_COMMANDS (sizeof commands / sizeof commands[0])

@@ -27,6 +27,13 @@ static int report_unknown(const args *a, const char *word, size_t name_len)
 static int set_value(args *a, int option, const char *value)
 {
     const option_row *row = &a->command->options[option];
+    if (row->is_repeated) {
+        if (a->n_given == GIVEN_MAX)
+            return report_usage(a, "option '--%s' is given too often: %d "
+                                "values are taken",
+                                row->name, GIVEN_MAX);
+        a->given[a->n_given++] = (given_option){ option, value };
+    }
     if (!row->is_list) {
         a->values[option] = value;
         return STATUS_GOOD;
@@ -154,6 +161,16 @@ void opts_help(output *o, const command_row *command)
         help_option(o, row);
     help_option(o, &help);
     out_printf(o, "\nMore: man ggld-%s\n", command->name);
+}
+
+const char *opts_given(const args *a, int option, int *at)
+{
+    while (*at < a->n_given) {
+        const given_option *given = &a->given[(*at)++];
+        if (given->option == option)
+            return given->value;
+    }
+    return NULL;
 }
 
 bool opts_number(const char *text, uint64_t least, uint64_t most, uint64_t *out)

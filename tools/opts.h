@@ -14,6 +14,10 @@
 int opts_parse(args *a, char **words, int n_words, bool *help);
 void opts_help(output *o, const command_row *command);
 
+/* The values of a repeated option, one by one, in the order that they were given
+ * in; NULL: there are no more. *at is 0 before the first. */
+const char *opts_given(const args *a, int option, int *at);
+
 /* Strictly a decimal number within [least, most], nothing before or behind;
  * false otherwise. */
 bool opts_number(const char *text, uint64_t least, uint64_t most,
