@@ -4,8 +4,6 @@
 #define GGLD_GGLD_H
 
 #include "codec.h"
-#include "diff.h"
-#include "edit.h"
 #include "error.h"
 #include "file.h"
 #include "guard.h"
@@ -13,7 +11,6 @@
 #include "residency.h"
 #include "tensor.h"
 #include "types.h"
-#include "upgrade.h"
 #include "version.h"
 #include "write.h"
 
