@@ -7,6 +7,7 @@
 #include "command.h"
 #include "js.h"
 #include "model.h"
+#include "pending.h"
 #include "report.h"
 #include "scan.h"
 #include "text.h"
@@ -157,6 +158,27 @@ static int check_data(const args *a, listing *l, json_object *data, verdict *v)
     return status;
 }
 
+/* An edit in place that did not come to its end is an error of the file where it
+ * has left it between old and new. */
+static void check_pending(const char *path, listing *l)
+{
+    ggld_error why;
+
+    switch (pending_of(path, &why)) {
+    case GGLD_EDIT_CLEAN:
+        return;
+    case GGLD_EDIT_UNTOUCHED:
+    case GGLD_EDIT_DONE:
+        on_finding(GGLD_NOTE, &why, l);
+        return;
+    case GGLD_EDIT_STRANGE:
+        on_finding(GGLD_WARNING, &why, l);
+        return;
+    default:
+        on_finding(GGLD_ERROR, &why, l);
+    }
+}
+
 /* Both verdicts, whichever of them the findings are listed for. */
 static int judge(const args *a, listing *l, verdict *v)
 {
@@ -169,6 +191,8 @@ static int judge(const args *a, listing *l, verdict *v)
         status = check_structure(path, strict ? 0 : GGLD_OPEN_STRICT, &other);
     v->readable = (strict ? &other : l)->n[GGLD_ERROR] == 0;
     v->accepted = (strict ? l : &other)->n[GGLD_ERROR] == 0;
+    if (status == STATUS_GOOD)
+        check_pending(path, l);
     return status;
 }
 

@@ -61,6 +61,8 @@ static int parse_rows(const args *a, dump_job *job)
         return STATUS_GOOD;
     if (!parse_range(text, job->n_rows, &job->first_row, &job->end_row))
         return report_usage(a, "rows '%s' are not of the form A:B", text);
+    if (job->first_row > job->end_row && text[strlen(text) - 1] != ':')
+        return report_usage(a, "rows '%s' end before they begin", text);
     if (job->first_row > job->end_row || job->end_row > job->n_rows)
         return report(job->path,
                       "rows %" PRIu64 ":%" PRIu64 " of '%s' are not within "
@@ -121,12 +123,14 @@ static int dump_to_file(const dump_job *job, const char *path)
 static int dump_run(const args *a)
 {
     const char *path = a->values[OPT_OUTPUT];
-    dump_job job;
+    dump_job job = { 0 };
     model m;
     int status = parse_format(a, &job.format);
 
     if (status != STATUS_GOOD)
         return status;
+    if (path != NULL && strcmp(path, "-") == 0)
+        path = NULL;
     if (job.format != DUMP_TEXT && path == NULL && a->out->terminal)
         return report_usage(a, "binary data is not for a terminal: give "
                                "-o OUT or redirect");

@@ -8,6 +8,8 @@
 #include "ftype.h"
 #include "js.h"
 #include "model.h"
+#include "pending.h"
+#include "report.h"
 #include "value.h"
 
 enum { OPT_JSON };
@@ -224,7 +226,8 @@ static json_object *json_types(const summary *s)
     return list;
 }
 
-static void print_json(output *o, const model *m, const summary *s)
+static void print_json(output *o, const model *m, const summary *s,
+                       ggld_edit_trace trace)
 {
     const ggld_file_info *info = &m->info;
     ftype_verdict ftype = ftype_of_model(m);
@@ -240,6 +243,10 @@ static void print_json(output *o, const model *m, const summary *s)
     js_set_u64(object, "data_bytes_declared", m->data_all_bytes);
     js_set(object, "whole", js_bool(m->whole));
     js_set_u64(object, "tensors_whole", m->n_whole);
+    js_set(object, "interrupted_edit",
+           trace == GGLD_EDIT_CLEAN
+               ? NULL
+               : js_text(pending_name(trace), strlen(pending_name(trace))));
     js_set_u64(object, "parameters", info->n_elems);
     js_set(object, "bits_per_weight",
            s->bits_per_weight > 0 ? js_f64(s->bits_per_weight) : NULL);
@@ -257,13 +264,19 @@ static int info_run(const args *a)
 {
     model m;
     summary s;
+    ggld_error why;
+    /* Said first: what follows may be neither the old file nor the new one, or
+     * nothing at all. */
+    ggld_edit_trace trace = pending_of(a->operands[0], &why);
+    if (trace != GGLD_EDIT_CLEAN)
+        report_note(a->operands[0], "%s", why.message);
     int status = model_open_partial(&m, a->operands[0]);
 
     if (status != STATUS_GOOD)
         return status;
     summary_make(&s, &m);
     if (a->values[OPT_JSON] != NULL) {
-        print_json(a->out, &m, &s);
+        print_json(a->out, &m, &s, trace);
     } else {
         print_head(a->out, &m, &s);
         print_kvs(a->out, &m);

@@ -5,6 +5,7 @@
 #include "dump.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -42,6 +43,12 @@ static const plain_type *plain_of(uint32_t type)
     return NULL;
 }
 
+/* Do the stored bytes say more than floats could? */
+static bool is_wider_than_float(const plain_type *plain)
+{
+    return plain != NULL && (plain->kind == 'i' || plain->width == 8);
+}
+
 static uint64_t job_first_elem(const dump_job *job)
 {
     return job->first_row * job->row_elems;
@@ -60,12 +67,14 @@ typedef struct dump {
     pipeline_step make;      /* fills a slot */
     uint64_t first;
     uint64_t end;
-    uint64_t most; /* of a chunk */
+    uint64_t most;   /* of a chunk */
+    uint64_t n_lost; /* finite values that became infinite */
 } dump;
 
 typedef struct dump_slot {
     const void *data; /* what goes out */
     size_t size_bytes;
+    uint64_t n_lost;
     uint8_t values[CHUNK_BYTES];
     char text[CHUNK_ELEMS * TEXT_MAX]; /* not there for other formats */
 } dump_slot;
@@ -119,6 +128,54 @@ static ggld_status read_values(const dump *d, dump_slot *s, range r,
     return status;
 }
 
+static bool is_infinite(const uint8_t *p, unsigned width, bool big_endian)
+{
+    uint64_t bits = bits_load(p, width, big_endian);
+
+    return width == 2   ? (bits & 0x7FFF) == 0x7C00
+           : width == 4 ? (bits & 0x7FFFFFFF) == 0x7F800000
+                        : (bits & INT64_MAX) == UINT64_C(0x7FF) << 52;
+}
+
+/* Does the tensor itself have an infinity there? */
+static ggld_status ask_infinite(const dump *d, uint64_t elem, bool *out,
+                                ggld_error *err)
+{
+    ggld_view whole = ggld_tensor_view(d->job->tensor), one;
+    uint8_t stored[8];
+    float value = 0;
+    ggld_status status;
+
+    if (d->job->info.type == GGLD_TYPE_F64) {
+        status = ggld_tensor_read_bytes(d->job->tensor, elem * sizeof stored,
+                                        stored, sizeof stored, err);
+        *out = is_infinite(stored, sizeof stored, d->job->info.big_endian);
+        return status;
+    }
+    status = ggld_view_elems(&one, &whole, elem, 1, err);
+    if (status == GGLD_OK)
+        status = ggld_view_read_f32(&one, &value, 1, err);
+    *out = isinf(value);
+    return status;
+}
+
+/* Infinities are rare: each is looked at where it comes from. */
+static ggld_status count_lost(const dump *d, dump_slot *s, range r,
+                              unsigned width, ggld_error *err)
+{
+    bool big_endian = bits_host_big_endian();
+    ggld_status status = GGLD_OK;
+    bool is_stored;
+
+    for (uint64_t i = 0; i < r.n && status == GGLD_OK; i++) {
+        if (!is_infinite(s->values + i * width, width, big_endian))
+            continue;
+        status = ask_infinite(d, r.first + i, &is_stored, err);
+        s->n_lost += status == GGLD_OK && !is_stored;
+    }
+    return status;
+}
+
 /* Little-endian, whatever this machine is. */
 static ggld_status make_binary(void *user, uint64_t item, void *slot,
                                ggld_error *err)
@@ -129,6 +186,9 @@ static ggld_status make_binary(void *user, uint64_t item, void *slot,
     ggld_status status = read_values(d, s, r, err);
     unsigned width = d->job->format == DUMP_F16 ? 2 : 4;
 
+    s->n_lost = 0;
+    if (status == GGLD_OK && (width == 2 || is_wider_than_float(d->plain)))
+        status = count_lost(d, s, r, width, err);
     if (bits_host_big_endian() && status == GGLD_OK)
         for (uint8_t *p = s->values; p < s->values + s->size_bytes; p += width)
             bits_store_le(p, width, bits_load(p, width, true));
@@ -201,12 +261,6 @@ static ggld_status make_plain_text(void *user, uint64_t item, void *slot,
     return status;
 }
 
-/* Do the stored bytes say more than floats could? */
-static bool is_wider_than_float(const plain_type *plain)
-{
-    return plain != NULL && (plain->kind == 'i' || plain->width == 8);
-}
-
 /* ---- npy ---- */
 
 /* The dictionary of a header: NumPy's shape lists the slowest dimension first.
@@ -259,10 +313,12 @@ static void npy_header(output *o, const dump_job *job, const plain_type *plain)
 static ggld_status dump_take(void *user, uint64_t item, void *slot,
                              ggld_error *err)
 {
-    const dump *d = user;
+    dump *d = user;
     const dump_slot *s = slot;
 
     (void)item, (void)err;
+    if (d->make == make_binary)
+        d->n_lost += s->n_lost;
     out_bytes(d->out, s->data, s->size_bytes);
     /* Ends the work; what it was, the output knows. */
     return d->out->sys_errno == 0 ? GGLD_OK : GGLD_E_IO;
@@ -316,6 +372,14 @@ int dump_run_job(const dump_job *job, output *o)
                    .work = d.make,
                    .take = dump_take };
     ggld_status status = pipeline_run(&p, &err);
+    if (d.n_lost != 0)
+        report_note(job->path,
+                    "%" PRIu64 " finite value%s of '%.*s' %s too large for "
+                    "%s: infinite",
+                    d.n_lost, d.n_lost != 1 ? "s" : "",
+                    (int)job->info.name.len, job->info.name.data,
+                    d.n_lost != 1 ? "are" : "is",
+                    job->format == DUMP_F16 ? "f16" : "f32");
     if (status == GGLD_OK || o->sys_errno != 0)
         return STATUS_GOOD;
     if (status == GGLD_E_CANCELLED)

@@ -14,18 +14,14 @@
 #include "nearest.h"
 #include "opts.h"
 #include "report.h"
-#include "stop.h"
 
 static const command_row *const commands[] = {
-    &command_info,    &command_kv,
-    &command_tensors, &command_dump,
-    &command_check,   &command_sample,
-    &command_bench,
+    &command_info,   &command_kv,        &command_tensors, &command_dump,
+    &command_check,  &command_quantize,  &command_upgrade, &command_diff,
+    &command_edit,   &command_sample,    &command_bench,
 #ifdef GGLD_HAVE_UV
-    &command_convert, &command_quantize,
-    &command_warm,    &command_residency,
-    &command_stream,  &command_hash,
-    &command_verify,  &command_sign,
+    &command_warm,     &command_residency, &command_stream,
+    &command_hash,     &command_verify,    &command_sign,
 #endif
 };
 #define N_COMMANDS (sizeof commands / sizeof commands[0])
@@ -82,6 +78,18 @@ static int unknown_command(args *a, const char *word)
     return report_usage(a, "unknown command '%s'", word);
 }
 
+/* An option before the command: what it would look like behind it. */
+static int misplaced_option(args *a, int argc, char **argv)
+{
+    for (int i = 2; i < argc; i++)
+        if (command_find(argv[i]) != NULL)
+            return report_usage(a,
+                                "option '%s' stands before the command: "
+                                "'ggld %s %s ...'",
+                                argv[1], argv[i], argv[1]);
+    return report_usage(a, "unknown option '%s'", argv[1]);
+}
+
 static int run(args *a, int argc, char **argv)
 {
     const char *word = argc > 1 ? argv[1] : NULL;
@@ -101,6 +109,8 @@ static int run(args *a, int argc, char **argv)
         return STATUS_GOOD;
     }
     const command_row *command = command_find(word);
+    if (command == NULL && word[0] == '-' && !help)
+        return misplaced_option(a, argc, argv);
     if (command == NULL)
         return unknown_command(a, word);
     a->command = command;
@@ -144,6 +154,5 @@ int main(int argc, char **argv)
         report_errno("standard output", o.sys_errno, "cannot write");
         status = status == STATUS_GOOD ? STATUS_FAULT : status;
     }
-    stop_end();
     return status;
 }

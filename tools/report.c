@@ -35,9 +35,21 @@ static void report_line_safe(const char *subject, const char *text)
     report_line(subject, safe);
 }
 
+/* The library names the file that it could not open, as does this line. */
 int report_error(const char *path, const ggld_error *err)
 {
-    report_line(path, err->message);
+    static const char opening[] = "file: opening ";
+    const char *text = err->message;
+    size_t n = strlen(path), at = sizeof opening - 1;
+
+    if (strncmp(text, opening, at) == 0 && text[at] == '\'' &&
+        strncmp(text + at + 1, path, n) == 0 && text[at + 1 + n] == '\'') {
+        char shorter[sizeof err->message];
+        snprintf(shorter, sizeof shorter, "cannot open%s", text + at + n + 2);
+        report_line(path, shorter);
+    } else {
+        report_line(path, text);
+    }
     return STATUS_FAULT;
 }
 

@@ -5,14 +5,16 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <math.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <json-c/json.h>
 
-#include "report.h"
+/* The longest string that ggml reads, and more than any JSON list is good
+ * for. */
+#define VALUE_MAX (1u << 30)
 
 static const struct {
     uint32_t type;
@@ -55,6 +57,20 @@ static bool kind_named(const char *name, size_t len, uint32_t *out)
     return false;
 }
 
+/* What went wrong, and what it is about, shortened. */
+static bool fail(char *why, const char *what, const char *text)
+{
+    snprintf(why, SETTING_WHY_MAX, "%s '%.80s%s'", what, text,
+             strlen(text) > 80 ? "..." : "");
+    return false;
+}
+
+static bool fail_memory(char *why)
+{
+    snprintf(why, SETTING_WHY_MAX, "no memory");
+    return false;
+}
+
 /* ---- one value ---- */
 
 static void store_integer(void *out, size_t width, uint64_t bits)
@@ -71,37 +87,50 @@ static void store_integer(void *out, size_t width, uint64_t bits)
            width);
 }
 
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
 static bool parse_integer(size_t kind, const char *text, void *out)
 {
     char *end;
 
     errno = 0;
-    if (text[0] == '-') {
+    if (text[0] == '-' && is_digit(text[1])) {
         long long value = strtoll(text, &end, 10);
-        if (errno != 0 || end == text + 1 || *end != '\0' ||
-            value < kinds[kind].least)
+        if (errno != 0 || *end != '\0' || value < kinds[kind].least)
             return false;
         store_integer(out, kinds[kind].width, (uint64_t)value);
         return true;
     }
+    if (!is_digit(text[0]))
+        return false;
     unsigned long long value = strtoull(text, &end, 10);
-    if (errno != 0 || *end != '\0' || text[0] < '0' || text[0] > '9' ||
-        value > kinds[kind].most)
+    if (errno != 0 || *end != '\0' || value > kinds[kind].most)
         return false;
     store_integer(out, kinds[kind].width, value);
     return true;
 }
 
+/* Decimal, inf or nan. What is too great for the type is not taken for an
+ * infinity; what is too small is rounded, to zero in the end. */
 static bool parse_float(uint32_t type, const char *text, void *out)
 {
+    bool narrow = type == GGLD_VALUE_F32;
     char *end;
-    double f64 = strtod(text, &end);
-    float f32 = type == GGLD_VALUE_F32 ? strtof(text, &end) : 0;
 
-    if (end == text || *end != '\0')
+    if (strspn(text, " \t\n\v\f\r") != 0 || strpbrk(text, "xX(") != NULL)
         return false;
-    memcpy(out, type == GGLD_VALUE_F32 ? (const void *)&f32 : &f64,
-           type == GGLD_VALUE_F32 ? sizeof f32 : sizeof f64);
+    errno = 0;
+    double f64 = narrow ? 0 : strtod(text, &end);
+    float f32 = narrow ? strtof(text, &end) : 0;
+    bool great =
+        errno == ERANGE && (narrow ? f32 > 1 || f32 < -1 : f64 > 1 || f64 < -1);
+    if (great || end == text || *end != '\0')
+        return false;
+    memcpy(out, narrow ? (const void *)&f32 : &f64,
+           narrow ? sizeof f32 : sizeof f64);
     return true;
 }
 
@@ -120,40 +149,61 @@ static bool parse_number(uint32_t type, const char *text, void *out)
                                  : parse_float(type, text, out);
 }
 
-/* ---- text ---- */
+/* ---- files ---- */
 
-static int read_file(const char *path, setting *out)
+/* All of f, and a NUL behind it. */
+static char *read_all(FILE *f, size_t *size)
 {
-    FILE *f = fopen(path, "rbe");
-    size_t cap = 0, n = 1;
+    size_t cap = 0;
+    char *text = NULL;
 
-    if (f == NULL)
-        return report_errno(path, errno, "cannot open");
-    while (n > 0) {
-        if (out->n == cap) {
+    *size = 0;
+    while (!feof(f) && !ferror(f) && *size < VALUE_MAX) {
+        if (*size + 1 >= cap) {
             cap = cap == 0 ? 65536 : 2 * cap;
-            void *grown = realloc(out->data, cap);
+            char *grown = realloc(text, cap);
             if (grown == NULL)
                 break;
-            out->data = grown;
+            text = grown;
         }
-        n = fread((char *)out->data + out->n, 1, cap - (size_t)out->n, f);
-        out->n += n;
+        *size += fread(text + *size, 1, cap - 1 - *size, f);
+        text[*size] = '\0';
     }
-    bool failed = ferror(f) != 0 || n != 0;
-    int sys_errno = failed ? errno : 0;
-    fclose(f);
-    return failed ? report_errno(path, sys_errno, "cannot read") : STATUS_GOOD;
+    if (feof(f) && !ferror(f))
+        return text;
+    free(text);
+    return NULL;
 }
 
-static int parse_text(const char *text, setting *out)
+static char *read_file(const char *path, size_t *size, char *why)
 {
-    if (text[0] == '@' && text[1] != '@')
-        return read_file(text + 1, out);
-    text += text[0] == '@';
-    out->n = strlen(text);
-    out->data = strdup(text);
-    return out->data != NULL ? STATUS_GOOD : report("--set", "no memory");
+    FILE *f = fopen(path, "rbe");
+    char *text = NULL;
+
+    if (f != NULL) {
+        errno = 0;
+        text = read_all(f, size);
+    }
+    if (text == NULL)
+        snprintf(why, SETTING_WHY_MAX, "file '%.120s': %s", path,
+                 f == NULL || errno != 0 ? strerror(errno)
+                                         : "too long, or no memory");
+    if (f != NULL)
+        fclose(f);
+    return text;
+}
+
+/* The value's text, to be freed, with a NUL behind it. */
+static char *load_text(const char *text, bool files, size_t *size, char *why)
+{
+    if (files && text[0] == '@' && text[1] != '@')
+        return read_file(text + 1, size, why);
+    text += text[0] == '@' && text[1] == '@';
+    *size = strlen(text);
+    char *copy = strdup(text);
+    if (copy == NULL)
+        (void)fail_memory(why);
+    return copy;
 }
 
 /* ---- arrays ---- */
@@ -168,150 +218,164 @@ static bool parse_element(setting *s, uint64_t i, json_object *value,
         if (!json_object_is_type(value, json_type_string))
             return false;
         size_t n = (size_t)json_object_get_string_len(value);
-        memcpy(s->pool + *pool_used, json_object_get_string(value), n);
+        if (n != 0)
+            memcpy(s->pool + *pool_used, json_object_get_string(value), n);
         ((ggld_string *)s->data)[i] = (ggld_string){ s->pool + *pool_used, n };
         *pool_used += n;
         return true;
     }
-    if (value == NULL || json_object_is_type(value, json_type_string))
+    if (!json_object_is_type(value, json_type_boolean) &&
+        !json_object_is_type(value, json_type_int) &&
+        !json_object_is_type(value, json_type_double))
         return false;
     return parse_number(type, json_object_get_string(value),
                         (uint8_t *)s->data + i * width);
 }
 
-static int parse_array(const args *a, const char *text, const char *whole,
-                       setting *s)
+static json_object *parse_list(const char *text, size_t len)
 {
     struct json_tokener *tokener = json_tokener_new();
-    size_t len = strlen(text), used = 0;
     json_object *list = NULL;
-    int status = STATUS_GOOD;
 
-    if (tokener == NULL || len > INT_MAX - 1)
-        return report("--set", "no memory");
+    if (tokener == NULL || len > VALUE_MAX || memchr(text, '\0', len) != NULL) {
+        json_tokener_free(tokener);
+        return NULL;
+    }
     json_tokener_set_flags(tokener,
                            JSON_TOKENER_STRICT | JSON_TOKENER_VALIDATE_UTF8);
+    /* Up to the NUL: there may be white space behind, and nothing else. */
     list = json_tokener_parse_ex(tokener, text, (int)len + 1);
     json_tokener_free(tokener);
-    if (!json_object_is_type(list, json_type_array)) {
-        json_object_put(list);
-        return report_usage(a, "--set '%s': the value is no JSON list", whole);
-    }
+    if (json_object_is_type(list, json_type_array))
+        return list;
+    json_object_put(list);
+    return NULL;
+}
+
+static bool parse_array(const char *text, size_t len, setting *s, char *why)
+{
+    json_object *list = parse_list(text, len);
+    size_t used = 0;
+    bool good = true;
+
+    if (list == NULL)
+        return fail(why, "no JSON list:", text);
     s->n = json_object_array_length(list);
     s->data = calloc((size_t)s->n + 1, sizeof(ggld_string));
+    /* A text takes no more than it does in JSON, but for what is not UTF-16:
+     * one of 6 bytes becomes one of 3. */
     s->pool = malloc(len + 1);
     if (s->data == NULL || s->pool == NULL)
-        status = report("--set", "no memory");
-    for (uint64_t i = 0; i < s->n && status == STATUS_GOOD; i++)
-        if (!parse_element(s, i, json_object_array_get_idx(list, (size_t)i),
-                           &used))
-            status = report_usage(a, "--set '%s': element %" PRIu64 " is no %s",
-                                  whole, i, ggld_value_type_name(s->elem_type));
+        good = fail_memory(why);
+    for (uint64_t i = 0; i < s->n && good; i++) {
+        good = parse_element(s, i, json_object_array_get_idx(list, (size_t)i),
+                             &used);
+        if (!good)
+            snprintf(why, SETTING_WHY_MAX, "element %" PRIu64 " is no %s", i,
+                     ggld_value_type_name(s->elem_type));
+    }
     json_object_put(list);
-    return status;
+    return good;
 }
 
 /* ---- all of it ---- */
 
-static int parse_value(const args *a, const char *text, const char *whole,
-                       setting *s)
+static bool parse_value(const char *text, bool files, setting *s, char *why)
 {
-    if (s->type == GGLD_VALUE_ARRAY)
-        return parse_array(a, text, whole, s);
-    if (s->type == GGLD_VALUE_STRING)
-        return parse_text(text, s);
-    s->n = 1;
-    s->data = calloc(1, sizeof(uint64_t));
-    if (s->data == NULL)
-        return report("--set", "no memory");
-    if (parse_number(s->type, text, s->data))
-        return STATUS_GOOD;
-    return report_usage(a, "--set '%s': '%s' is no %s", whole, text,
-                        ggld_value_type_name(s->type));
+    size_t len;
+    char *loaded = load_text(text, files, &len, why);
+    bool good = loaded != NULL;
+
+    if (!good)
+        return false;
+    if (s->type == GGLD_VALUE_STRING) {
+        s->data = loaded;
+        s->n = len;
+        return true;
+    }
+    if (s->type == GGLD_VALUE_ARRAY) {
+        good = parse_array(loaded, len, s, why);
+    } else {
+        s->n = 1;
+        s->data = calloc(1, sizeof(uint64_t));
+        if (s->data == NULL)
+            good = fail_memory(why);
+        else if (!parse_number(s->type, loaded, s->data) ||
+                 strlen(loaded) != len) {
+            char what[32];
+            snprintf(what, sizeof what,
+                     "no %s:", ggld_value_type_name(s->type));
+            good = fail(why, what, loaded);
+        }
+    }
+    free(loaded);
+    return good;
 }
 
-int setting_parse(const args *a, const char *text, setting *out)
+static bool set_key(setting *s, const char *text, size_t len)
+{
+    free(s->key);
+    s->key = strndup(text, len);
+    return s->key != NULL;
+}
+
+static bool take_type(const char *name, size_t len, setting *s, char *why)
+{
+    bool is_array = len > 2 && strncmp(name + len - 2, "[]", 2) == 0;
+    uint32_t type;
+
+    if (!kind_named(name, is_array ? len - 2 : len, &type)) {
+        snprintf(why, SETTING_WHY_MAX,
+                 "'%.*s' is no type: u8 to u64, i8 to i64, f32, f64, bool, "
+                 "string; with [] an array",
+                 len < 80 ? (int)len : 80, name);
+        return false;
+    }
+    s->type = is_array ? GGLD_VALUE_ARRAY : type;
+    s->elem_type = is_array ? type : 0;
+    return true;
+}
+
+/* What stands before the "=": a key that is there, colons and all, or a key and
+ * a type. */
+static bool take_key(const char *text, size_t len, setting_known known,
+                     const void *user, setting *s, char *why)
+{
+    size_t colon = len;
+
+    if (!set_key(s, text, len))
+        return fail_memory(why);
+    if (known != NULL && known(user, s->key, &s->type, &s->elem_type))
+        return true;
+    while (colon > 0 && text[colon - 1] != ':')
+        colon--;
+    if (colon <= 1) {
+        snprintf(why, SETTING_WHY_MAX,
+                 known != NULL ? "the key is not there, and so has no type: "
+                                 "KEY:TYPE=VALUE is wanted"
+                               : "KEY:TYPE=VALUE is wanted, as "
+                                 "'llama.context_length:u32=4096'");
+        return false;
+    }
+    if (!take_type(text + colon, len - colon, s, why))
+        return false;
+    return set_key(s, text, colon - 1) || fail_memory(why);
+}
+
+bool setting_read(const char *text, setting_known known, const void *user,
+                  bool files, setting *out, char why[static SETTING_WHY_MAX])
 {
     const char *equals = strchr(text, '=');
-    const char *colon = equals;
 
     memset(out, 0, sizeof *out);
-    while (colon != NULL && colon > text && *colon != ':')
-        colon--;
-    if (equals == NULL || *colon != ':' || colon == text)
-        return report_usage(a,
-                            "--set is '%s': KEY:TYPE=VALUE is wanted, as "
-                            "'llama.context_length:u32=4096'",
-                            text);
-    size_t len = (size_t)(equals - colon) - 1;
-    bool is_array = len > 2 && strncmp(equals - 2, "[]", 2) == 0;
-    uint32_t type;
-    if (!kind_named(colon + 1, is_array ? len - 2 : len, &type))
-        return report_usage(a,
-                            "--set '%s': '%.*s' is no type: u8 to u64, i8 "
-                            "to i64, f32, f64, bool, string; with [] an "
-                            "array",
-                            text, (int)len, colon + 1);
-    out->type = is_array ? GGLD_VALUE_ARRAY : type;
-    out->elem_type = type;
-    out->key = strndup(text, (size_t)(colon - text));
-    if (out->key == NULL)
-        return report("--set", "no memory");
-    return parse_value(a, equals + 1, text, out);
-}
-
-static ggld_status write_number(const setting *s, ggld_writer *w,
-                                ggld_error *err)
-{
-    union {
-        uint8_t u8;
-        int8_t i8;
-        uint16_t u16;
-        int16_t i16;
-        uint32_t u32;
-        int32_t i32;
-        uint64_t u64;
-        int64_t i64;
-        float f32;
-        double f64;
-    } v;
-
-    memcpy(&v, s->data, kinds[kind_of(s->type)].width);
-    switch (s->type) {
-    case GGLD_VALUE_U8:
-        return ggld_writer_set_u8(w, s->key, v.u8, err);
-    case GGLD_VALUE_I8:
-        return ggld_writer_set_i8(w, s->key, v.i8, err);
-    case GGLD_VALUE_U16:
-        return ggld_writer_set_u16(w, s->key, v.u16, err);
-    case GGLD_VALUE_I16:
-        return ggld_writer_set_i16(w, s->key, v.i16, err);
-    case GGLD_VALUE_U32:
-        return ggld_writer_set_u32(w, s->key, v.u32, err);
-    case GGLD_VALUE_I32:
-        return ggld_writer_set_i32(w, s->key, v.i32, err);
-    case GGLD_VALUE_U64:
-        return ggld_writer_set_u64(w, s->key, v.u64, err);
-    case GGLD_VALUE_I64:
-        return ggld_writer_set_i64(w, s->key, v.i64, err);
-    case GGLD_VALUE_F32:
-        return ggld_writer_set_f32(w, s->key, v.f32, err);
-    case GGLD_VALUE_F64:
-        return ggld_writer_set_f64(w, s->key, v.f64, err);
-    default:
-        return ggld_writer_set_bool(w, s->key, v.u8 != 0, err);
+    if (equals == NULL) {
+        snprintf(why, SETTING_WHY_MAX,
+                 "there is no '=' in it: KEY%s=VALUE is wanted",
+                 known != NULL ? "[:TYPE]" : ":TYPE");
+        return false;
     }
-}
-
-ggld_status setting_write(const setting *s, ggld_writer *w, ggld_error *err)
-{
-    if (s->type == GGLD_VALUE_STRING)
-        return ggld_writer_set_string(w, s->key, s->data, (size_t)s->n, err);
-    if (s->type != GGLD_VALUE_ARRAY)
-        return write_number(s, w, err);
-    if (s->elem_type == GGLD_VALUE_STRING)
-        return ggld_writer_set_strings(w, s->key, s->data, s->n, err);
-    return ggld_writer_set_array(w, s->key, s->elem_type, s->data, s->n, err);
+    return take_key(text, (size_t)(equals - text), known, user, out, why) &&
+           parse_value(equals + 1, files, out, why);
 }
 
 void setting_free(setting *s)
@@ -319,4 +383,5 @@ void setting_free(setting *s)
     free(s->key);
     free(s->data);
     free(s->pool);
+    memset(s, 0, sizeof *s);
 }

@@ -3,6 +3,7 @@
  * terminal would act on. */
 #include "text.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -243,7 +244,10 @@ text_number text_f32(float value)
 
     if (!isfinite(value))
         return text_not_finite((double)value);
-    for (int digits = 6; digits <= 9; digits++) {
+    /* %g leaves zeros at the end out, so that no number has fewer digits than
+     * its type keeps in any case: FLT_DIG, but for subnormals. */
+    for (int digits = fabsf(value) < FLT_MIN ? 1 : FLT_DIG; digits <= 9;
+         digits++) {
         snprintf(t.text, sizeof t.text, "%.*g", digits, (double)value);
         if (strtof(t.text, NULL) == value)
             break;
@@ -257,7 +261,8 @@ text_number text_f64(double value)
 
     if (!isfinite(value))
         return text_not_finite(value);
-    for (int digits = 15; digits <= 17; digits++) {
+    for (int digits = fabs(value) < DBL_MIN ? 1 : DBL_DIG; digits <= 17;
+         digits++) {
         snprintf(t.text, sizeof t.text, "%.*g", digits, value);
         if (strtod(t.text, NULL) == value)
             break;

@@ -4,6 +4,8 @@
 #define GGLD_GGLD_H
 
 #include "codec.h"
+#include "diff.h"
+#include "edit.h"
 #include "error.h"
 #include "file.h"
 #include "guard.h"
@@ -11,6 +13,7 @@
 #include "residency.h"
 #include "tensor.h"
 #include "types.h"
+#include "upgrade.h"
 #include "version.h"
 #include "write.h"
 

@@ -159,7 +159,8 @@ ggld_status ggld_writer_copy_tensor(ggld_writer *w, const ggld_tensor *tensor,
 /* Folders on the way to path are made (and removed again on failure). A path
  * that is a symbolic link is followed: its target is replaced. GGLD_E_INVALID:
  * path is a folder, or something else that is no regular file. Mode of the new
- * file: the old one's, or 0666 less the umask.
+ * file, and owner as far as this process may set it: the old one's; or, where
+ * there is none, 0666 less the umask.
  *
  * GGLD_E_IO: the system (sys_errno). Past a limit of file size (RLIMIT_FSIZE)
  * the system also sends SIGXFSZ, which ends a process that does not ignore

@@ -119,6 +119,8 @@ static ggld_status look_at_old(ggld_target *t, ggld_error *err)
         return fail_kind(t, "is there and is no regular file", err);
     t->replaces = true;
     t->mode = old.st_mode & 07777;
+    t->uid = old.st_uid;
+    t->gid = old.st_gid;
     return GGLD_OK;
 }
 
@@ -172,6 +174,17 @@ static int open_temp(const ggld_target *t, const char *temp_name)
     return fd;
 }
 
+/* As far as this process may: an owner that can't be kept is no failure. */
+static void keep_owner(const ggld_target *t, int fd)
+{
+    struct stat now;
+
+    if (fstat(fd, &now) == 0 &&
+        (now.st_uid != t->uid || now.st_gid != t->gid) &&
+        fchown(fd, t->uid, t->gid) != 0)
+        (void)!fchown(fd, (uid_t)-1, t->gid);
+}
+
 ggld_status ggld_target_make_temp(ggld_target *t, int *out, ggld_error *err)
 {
     char temp_name[GGLD_TEMP_NAME_MAX];
@@ -187,6 +200,8 @@ ggld_status ggld_target_make_temp(ggld_target *t, int *out, ggld_error *err)
         return ggld_target_fail(t, errno,
                                 "can't make a temporary file beside it", err);
     memcpy(t->temp_name, temp_name, sizeof temp_name);
+    if (t->replaces)
+        keep_owner(t, fd);
     if (t->replaces && fchmod(fd, t->mode) != 0) {
         ggld_status status = ggld_target_fail(
             t, errno, "can't take over the old file's mode", err);

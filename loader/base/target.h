@@ -21,6 +21,8 @@ typedef struct ggld_target {
     char temp_name[GGLD_TEMP_NAME_MAX]; /* "": there is no temporary file */
     bool replaces;                      /* a file is there */
     mode_t mode;                        /* its mode */
+    uid_t uid;                          /* its owner */
+    gid_t gid;
 
     /* Folders that were made, to be removed on failure: paths below anchor
      * end at made[i] where made_end[i] is not 0. */

@@ -13,6 +13,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "../base/checked.h"
 #include "../base/error.h"
@@ -20,14 +22,16 @@
 #include "hash_result.h"
 #include "reader.h"
 
-/* Half of a small second-level cache: read, and hashed from there by every
- * algo. */
-#define PIECE_BYTES (128u << 10)
+/* Half of the second-level cache: read, and hashed from there by every algo.
+ * Where the cache is large, larger reads: each has its price. */
+#define PIECE_MIN_BYTES (128u << 10)
+#define PIECE_MAX_BYTES (512u << 10)
+#define HUGE_BYTES      (2u << 20)
 
 #define MAX_LANES (4 * GGLD_ALGO_LIMIT)
 
 typedef struct worker {
-    uint8_t *buffer;
+    uint8_t *buffer;            /* piece_bytes of the work's buffers */
     const ggld_hash_unit *unit; /* NULL: none is under way */
     uint64_t done;              /* bytes of it */
     ggld_hash_lane metadata, tensors, chunks;
@@ -51,6 +55,8 @@ struct ggld_hash_work {
     ggld_hash_results results;
     ggld_reader reader;
     uint32_t n_workers;
+    uint64_t piece_bytes;
+    uint8_t *buffers;
     worker workers[GGLD_HASH_MAX_WORKERS];
     _Atomic uint64_t next_unit;
 
@@ -122,15 +128,42 @@ static ggld_status make_chains(ggld_hash_work *w, ggld_error *err)
     return status;
 }
 
+static uint64_t choose_piece_bytes(void)
+{
+    long cache = 0;
+#ifdef _SC_LEVEL2_CACHE_SIZE
+    cache = sysconf(_SC_LEVEL2_CACHE_SIZE);
+#endif
+    if (cache < (long)(2 * PIECE_MIN_BYTES))
+        return PIECE_MIN_BYTES;
+    /* Multiples of a page, of any size that pages have. */
+    return cache < (long)(2 * PIECE_MAX_BYTES) ? 2 * PIECE_MIN_BYTES
+                                               : PIECE_MAX_BYTES;
+}
+
+/* All of them side by side in huge pages, where there are some. */
+static ggld_status make_buffers(ggld_hash_work *w, ggld_error *err)
+{
+    w->piece_bytes = choose_piece_bytes();
+    size_t size = (size_t)(w->piece_bytes * w->n_workers);
+    size = (size + HUGE_BYTES - 1) / HUGE_BYTES * HUGE_BYTES;
+    w->buffers = aligned_alloc(HUGE_BYTES, size);
+    if (w->buffers == NULL)
+        return ggld_fail(err, GGLD_E_NOMEM, ggld_nowhere(),
+                         "hash: no memory for buffers (%zu bytes)", size);
+#ifdef MADV_HUGEPAGE
+    (void)madvise(w->buffers, size, MADV_HUGEPAGE); /* a wish */
+#endif
+    for (uint32_t i = 0; i < w->n_workers; i++)
+        w->workers[i].buffer = w->buffers + i * w->piece_bytes;
+    return GGLD_OK;
+}
+
 static ggld_status make_worker(worker *k, const ggld_hash_plan *p,
                                ggld_error *err)
 {
     ggld_status status = GGLD_OK;
     uint32_t scopes = p->serial ? 0 : p->request.scopes;
-    k->buffer = aligned_alloc(4096, PIECE_BYTES);
-    if (k->buffer == NULL)
-        return ggld_fail(err, GGLD_E_NOMEM, ggld_nowhere(),
-                         "hash: no memory for a buffer");
     if ((scopes & GGLD_SCOPE_METADATA) != 0)
         status = ggld_hash_lane_init(&k->metadata, GGLD_SCOPE_METADATA,
                                      p->metadata_algos, err);
@@ -154,6 +187,8 @@ static ggld_status make(ggld_hash_work *w, const ggld_file *file,
         status = ggld_reader_init(&w->reader, file, keep_cache, err);
     if (status == GGLD_OK)
         status = make_chains(w, err);
+    if (status == GGLD_OK)
+        status = make_buffers(w, err);
     for (uint32_t i = 0; i < w->n_workers && status == GGLD_OK; i++)
         status = make_worker(&w->workers[i], &w->plan, err);
     return status;
@@ -187,7 +222,6 @@ void ggld_hash_work_free(ggld_hash_work *w)
     /* What readahead brought in besides, and what a cancelled hash left. */
     ggld_reader_drop(&w->reader, 0, w->plan.file_bytes);
     for (uint32_t i = 0; i < w->n_workers; i++) {
-        free(w->workers[i].buffer);
         ggld_hash_lane_free(&w->workers[i].metadata);
         ggld_hash_lane_free(&w->workers[i].tensors);
         ggld_hash_lane_free(&w->workers[i].chunks);
@@ -197,6 +231,7 @@ void ggld_hash_work_free(ggld_hash_work *w)
             ggld_hash_lane_free(&w->chains[i].lanes[j]);
     pthread_cond_destroy(&w->turned);
     pthread_mutex_destroy(&w->lock);
+    free(w->buffers);
     ggld_reader_free(&w->reader);
     ggld_hash_results_free(&w->results);
     ggld_hash_plan_free(&w->plan);
@@ -242,7 +277,7 @@ static ggld_status run_unit(ggld_hash_work *w, worker *k, uint64_t *n_bytes,
                             ggld_error *err)
 {
     uint64_t offset = k->unit->offset + k->done;
-    uint64_t size = ggld_min_u64(PIECE_BYTES, k->unit->size - k->done);
+    uint64_t size = ggld_min_u64(w->piece_bytes, k->unit->size - k->done);
     ggld_status status =
         ggld_reader_read(&w->reader, offset, k->buffer, (size_t)size, err);
     if (status == GGLD_OK)
@@ -268,21 +303,22 @@ typedef struct piece {
     uint64_t size;
 } piece;
 
-static bool take_from_file(chain *c, piece *out)
+static bool take_from_file(chain *c, uint64_t max_bytes, piece *out)
 {
     out->offset = c->at;
-    out->size = ggld_min_u64(PIECE_BYTES, c->end - c->at);
+    out->size = ggld_min_u64(max_bytes, c->end - c->at);
     c->at += out->size;
     return out->size != 0;
 }
 
-static bool take_from_table(const ggld_hash_plan *p, chain *c, piece *out)
+static bool take_from_table(const ggld_hash_plan *p, chain *c,
+                            uint64_t max_bytes, piece *out)
 {
     for (; c->tensor < c->end; c->tensor++, c->at = 0) {
         ggld_tensor_info info = { .struct_size = sizeof info };
         ggld_tensor_get_info(ggld_tensor_at(p->file, c->tensor), &info);
         out->offset = info.file_offset_bytes + c->at;
-        out->size = ggld_min_u64(PIECE_BYTES, info.size_bytes - c->at);
+        out->size = ggld_min_u64(max_bytes, info.size_bytes - c->at);
         c->at += out->size;
         if (out->size != 0)
             return true;
@@ -293,8 +329,8 @@ static bool take_from_table(const ggld_hash_plan *p, chain *c, piece *out)
 /* Under the lock. */
 static bool take_piece(ggld_hash_work *w, chain *c, piece *out)
 {
-    bool taken = c->by_table ? take_from_table(&w->plan, c, out)
-                             : take_from_file(c, out);
+    bool taken = c->by_table ? take_from_table(&w->plan, c, w->piece_bytes, out)
+                             : take_from_file(c, w->piece_bytes, out);
     if (taken)
         out->number = c->n_taken++;
     return taken;

@@ -37,6 +37,16 @@ void ggld_encode_u64(ggld_encoder *e, uint64_t value)
         ggld_store_u64(room, value, e->big_endian);
 }
 
+void ggld_encode_len(ggld_encoder *e, uint64_t value)
+{
+    if (e->version != 1)
+        ggld_encode_u64(e, value);
+    else if (value <= UINT32_MAX)
+        ggld_encode_u32(e, (uint32_t)value);
+    else
+        e->full = true;
+}
+
 void ggld_encode_bytes(ggld_encoder *e, const void *data, uint64_t size)
 {
     uint8_t *room = encode_room(e, size);
@@ -46,7 +56,7 @@ void ggld_encode_bytes(ggld_encoder *e, const void *data, uint64_t size)
 
 void ggld_encode_string(ggld_encoder *e, ggld_string string)
 {
-    ggld_encode_u64(e, string.len);
+    ggld_encode_len(e, string.len);
     ggld_encode_bytes(e, string.data, string.len);
 }
 
@@ -67,9 +77,9 @@ void ggld_encode_numbers(ggld_encoder *e, const void *numbers, uint32_t width,
 void ggld_encode_header(ggld_encoder *e, uint64_t n_tensors, uint64_t n_kvs)
 {
     ggld_encode_bytes(e, GGLD_MAGIC, GGLD_MAGIC_BYTES);
-    ggld_encode_u32(e, GGLD_WRITTEN_VERSION);
-    ggld_encode_u64(e, n_tensors);
-    ggld_encode_u64(e, n_kvs);
+    ggld_encode_u32(e, e->version != 0 ? e->version : GGLD_WRITTEN_VERSION);
+    ggld_encode_len(e, n_tensors);
+    ggld_encode_len(e, n_kvs);
 }
 
 void ggld_encode_kv(ggld_encoder *e, ggld_string key, uint32_t value_type,
@@ -87,7 +97,7 @@ void ggld_encode_tensor_info(ggld_encoder *e, ggld_string name,
     ggld_encode_string(e, name);
     ggld_encode_u32(e, n_dims);
     for (uint32_t i = 0; i < n_dims; i++)
-        ggld_encode_u64(e, dims[i]);
+        ggld_encode_len(e, dims[i]);
     ggld_encode_u32(e, tensor_type);
     ggld_encode_u64(e, offset);
 }

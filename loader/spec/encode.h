@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Records to bytes: version 3, in either byte order. An encoder without memory counts
- * what one with memory would write, so that sizes and bytes come from the same
- * calls. */
+/* Records to bytes: version 3, or an older one, in either byte order. An encoder
+ * without memory counts what one with memory would write, so that sizes and
+ * bytes come from the same calls. */
 #ifndef GGLD_SPEC_ENCODE_H
 #define GGLD_SPEC_ENCODE_H
 
@@ -16,22 +16,27 @@ typedef struct ggld_encoder {
     uint64_t pos;    /* bytes counted or written */
     bool full;       /* something did not fit; what comes after is left out */
     bool big_endian; /* the order of what is written; may be set at first */
+    /* Likewise; 0: the version that is written. Version 1 has lengths, counts
+     * and dimensions of 4 bytes: a greater one does not fit. */
+    uint32_t version;
 } ggld_encoder;
 
 static inline ggld_encoder ggld_encoder_counting(void)
 {
-    ggld_encoder e = { NULL, UINT64_MAX, 0, false, false };
+    ggld_encoder e = { NULL, UINT64_MAX, 0, false, false, 0 };
     return e;
 }
 
 static inline ggld_encoder ggld_encoder_into(void *data, uint64_t cap)
 {
-    ggld_encoder e = { (uint8_t *)data, cap, 0, false, false };
+    ggld_encoder e = { (uint8_t *)data, cap, 0, false, false, 0 };
     return e;
 }
 
 void ggld_encode_u32(ggld_encoder *e, uint32_t value);
 void ggld_encode_u64(ggld_encoder *e, uint64_t value);
+/* A length, count or dimension. */
+void ggld_encode_len(ggld_encoder *e, uint64_t value);
 void ggld_encode_bytes(ggld_encoder *e, const void *data, uint64_t size);
 /* Length and bytes. */
 void ggld_encode_string(ggld_encoder *e, ggld_string string);

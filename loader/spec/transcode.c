@@ -27,7 +27,7 @@ static bool transcode_array(ggld_cursor *c, ggld_encoder *e, ggld_fault *fault)
         if (!ggld_decode_array_head(c, &walk, &type, &count, fault))
             return false;
         ggld_encode_u32(e, type);
-        ggld_encode_u64(e, count);
+        ggld_encode_len(e, count);
         if (type == GGLD_VALUE_ARRAY)
             continue;
         if (type == GGLD_VALUE_STRING) {
@@ -58,4 +58,19 @@ bool ggld_transcode_value(ggld_cursor *c, uint32_t value_type, ggld_encoder *e,
     ggld_encode_numbers(e, ggld_cursor_take(&start, width), width, 1,
                         c->big_endian);
     return true;
+}
+
+bool ggld_transcode_raw(const ggld_raw_value *raw, uint32_t value_type,
+                        ggld_encoder *e)
+{
+    ggld_cursor c = { .span = { (const uint8_t *)raw->bytes.data,
+                                raw->bytes.len },
+                      .big_endian = raw->big_endian,
+                      .narrow = raw->version == 1 };
+    ggld_fault ignored;
+
+    if (c.narrow || c.big_endian != e->big_endian)
+        return ggld_transcode_value(&c, value_type, e, &ignored) && !e->full;
+    ggld_encode_bytes(e, raw->bytes.data, raw->bytes.len);
+    return !e->full;
 }

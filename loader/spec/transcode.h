@@ -4,6 +4,8 @@
 #ifndef GGLD_SPEC_TRANSCODE_H
 #define GGLD_SPEC_TRANSCODE_H
 
+#include <ggld/file.h>
+
 #include "cursor.h"
 #include "decode.h"
 #include "encode.h"
@@ -14,5 +16,11 @@
  * also be full, then holds part of it. */
 bool ggld_transcode_value(ggld_cursor *c, uint32_t value_type, ggld_encoder *e,
                           ggld_fault *fault);
+
+/* The same of a value as the public interface hands it out. false: its bytes
+ * are not, or no more, those that the file had when it was opened, or the
+ * encoder is full. */
+bool ggld_transcode_raw(const ggld_raw_value *raw, uint32_t value_type,
+                        ggld_encoder *e);
 
 #endif /* GGLD_SPEC_TRANSCODE_H */

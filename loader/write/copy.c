@@ -13,30 +13,6 @@
 /* Bytes that are read at once, at least, as long as there are as many. */
 #define MIN_CHUNK_BYTES (64u << 10)
 
-static ggld_cursor value_cursor(const ggld_raw_value *raw)
-{
-    ggld_cursor c = { .span = { (const uint8_t *)raw->bytes.data,
-                                raw->bytes.len },
-                      .big_endian = raw->big_endian,
-                      .narrow = raw->version == 1 };
-    return c;
-}
-
-/* The value in version 3's form into e. false: the bytes are not, or no more,
- * those that the file had when it was opened. */
-static bool encode_value(const ggld_raw_value *raw, uint32_t type,
-                         ggld_encoder *e)
-{
-    ggld_fault ignored;
-
-    if (raw->version != 1 && !raw->big_endian) {
-        ggld_encode_bytes(e, raw->bytes.data, raw->bytes.len);
-        return !e->full;
-    }
-    ggld_cursor c = value_cursor(raw);
-    return ggld_transcode_value(&c, type, e, &ignored) && !e->full;
-}
-
 static ggld_status fail_changed(ggld_string key, ggld_error *err)
 {
     return ggld_fail(err, GGLD_E_CHANGED, ggld_nowhere(),
@@ -58,13 +34,13 @@ ggld_status ggld_writer_copy_kv(ggld_writer *w, const ggld_kv *kv,
     uint32_t type = ggld_kv_type(kv);
     ggld_raw_value raw = ggld_kv_raw(kv);
     ggld_encoder size = ggld_encoder_counting();
-    if (!encode_value(&raw, type, &size))
+    if (!ggld_transcode_raw(&raw, type, &size))
         return fail_changed(key, err);
     ggld_kv_entry *entry = ggld_writer_new_kv(w, key, type, size.pos, err);
     if (entry == NULL)
         return GGLD_E_NOMEM;
     ggld_encoder e = ggld_encoder_into(entry->value, entry->value_bytes);
-    if (!encode_value(&raw, type, &e) || e.pos != size.pos) {
+    if (!ggld_transcode_raw(&raw, type, &e) || e.pos != size.pos) {
         ggld_free(&w->allocator, entry);
         return fail_changed(key, err);
     }

@@ -10,10 +10,11 @@ BEGIN {
     may["write"] = may["spec"] "write "
     may["kern"] = may["spec"] "kern "
     may["lazy"] = may["spec"] "read write kern lazy "
+    may["change"] = may["lazy"] "change "
     # Of libggld-uv, which has of libggld what is public, and base/.
-    may["export"] = may["base"] "export "
     may["integrity"] = may["base"] "integrity "
     may["jobs"] = may["integrity"] "jobs "
+    may["window"] = may["base"] "window "
 
     n = split("assert complex ctype errno fenv float inttypes iso646 limits " \
               "locale math setjmp signal stdalign stdarg stdatomic stdbool " \
@@ -61,8 +62,8 @@ function check_loader(layer, quoted,    target, other) {
             refuse("only loader/jobs/ stands on libuv and liburing")
         if (name ~ /^(openssl\/|xxh)/ && layer != "integrity")
             refuse("only loader/integrity/ stands on libraries of hashes")
-        if (name ~ /^json-c\// && layer != "integrity" && layer != "export")
-            refuse("only integrity/ and export/ stand on json-c")
+        if (name == "linux/userfaultfd.h" && layer != "window")
+            refuse("only loader/window/ waits for faults")
         return
     }
     target = resolve(dir "/" name)

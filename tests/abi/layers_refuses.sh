@@ -9,7 +9,7 @@ trap 'rm -rf "$tree"' EXIT
 cd "$tree"
 
 mkdir -p include/ggld tools tests/views
-for layer in base spec read write kern lazy export integrity jobs; do
+for layer in base spec read write kern lazy change integrity window jobs; do
     mkdir -p loader/$layer
     echo '#include <ggld/a.h>' >loader/$layer/$layer.h
 done
@@ -48,17 +48,19 @@ loader/write/x.c "../read/read.h"
 loader/kern/x.inc "../read/read.h"
 loader/kern/x.def "../lazy/lazy.h"
 loader/lazy/x.c "../jobs/jobs.h"
+loader/lazy/x.c "../change/change.h"
+loader/write/x.c "../change/change.h"
+loader/change/x.c "../jobs/jobs.h"
 loader/jobs/x.c "../read/read.h"
 loader/integrity/x.c "../jobs/jobs.h"
-loader/export/x.c "../integrity/integrity.h"
-loader/export/x.c "../jobs/jobs.h"
-loader/export/x.c "../write/write.h"
-loader/integrity/x.c "../export/export.h"
-loader/jobs/x.c "../export/export.h"
-loader/export/x.c <uv.h>
-loader/jobs/x.c <json-c/json.h>
-loader/read/x.c <json-c/json.h>
+loader/window/x.c "../jobs/jobs.h"
+loader/window/x.c "../integrity/integrity.h"
+loader/window/x.c "../lazy/lazy.h"
+loader/integrity/x.c "../window/window.h"
+loader/jobs/x.c "../window/window.h"
 loader/lazy/x.c <uv.h>
+loader/window/x.c <uv.h>
+loader/jobs/x.c <linux/userfaultfd.h>
 loader/integrity/x.c <uv.h>
 loader/lazy/x.c <liburing.h>
 loader/jobs/x.c <openssl/evp.h>

@@ -51,7 +51,10 @@ is "rows 5:5: none" 0:0 "$rc:$(size "$work/out")"
 expect "rows past the end" 1 "" \
     "rows 0:129 of '$name' are not within 0:128 (256 elements each)" \
     dump "$sample" $name --rows 0:129
-expect "rows backwards" 1 "" "rows 5:3" dump "$sample" $name --rows 5:3
+expect "rows backwards" 2 "" "rows '5:3' end before they begin" \
+    dump "$sample" $name --rows 5:3
+expect "rows from behind the end on" 1 "" "rows 200:128 of '$name'" \
+    dump "$sample" $name --rows 200:
 expect "no rows" 2 "" "rows '3' are not of the form A:B" \
     dump "$sample" $name --rows 3
 expect "no such tensor" 1 "" "no tensor 'nope'" dump "$sample" nope
@@ -116,6 +119,40 @@ has "npy of a scalar" "$work/out" "'shape': (), }"
 run dump "$ints" i8 --format npy
 has "npy of single bytes" "$work/out" "'descr': '|i1'"
 
+# ---- the ends of what numbers hold ----
+# Floats: 70000, 65504, inf, the least subnormal, another, 1e-40. Doubles: 1e39,
+# inf, 2.5, the least subnormal.
+ends=$work/ends.gguf
+{
+    header 2 0
+    tensor floats 0 0 6
+    tensor doubles 28 32 4
+} >"$ends"
+pad "$ends"
+{
+    for bits in 0x4788b800 0x477fe000 0x7f800000 1 3 0x116c2; do le $((bits)) 4; done
+    zeros 8
+    le $((0x48078287f49c4a1d)) 8
+    le $((0x7ff0000000000000)) 8
+    le $((0x4004000000000000)) 8
+    le 1 8
+} >>"$ends"
+pad "$ends"
+expect "floats, no more digits than are needed" 0 \
+    "70000 65504 inf 1e-45 4e-45 1e-40" "" dump "$ends" floats
+expect "doubles, no more digits than are needed" 0 "1e+39 inf 2.5 5e-324" "" \
+    dump "$ends" doubles
+expect "f16: what became infinite is told" 0 - \
+    "ggld: $ends: note: 1 finite value of 'floats' is too large for f16: infinite" \
+    dump "$ends" floats --format f16 -o "$work/o"
+expect "f16: of doubles" 0 - "1 finite value of 'doubles' is" \
+    dump "$ends" doubles --format f16 -o "$work/o"
+expect "f32: of doubles" 0 - "1 finite value of 'doubles' is too large for f32" \
+    dump "$ends" doubles --format f32 -o "$work/o"
+expect "f32: of floats nothing is lost" 0 - "" \
+    dump "$ends" floats --format f32 -o "$work/o"
+expect "f16: rows" 0 - "" dump "$sample" $name --format f16 -o "$work/o"
+
 # ---- output files ----
 expect "-o" 0 "" "" dump "$sample" $name --format raw -o "$work/o"
 same "-o: the same bytes" "$work/bytes" "$work/o"
@@ -135,8 +172,20 @@ has "-o: no room" "$work/err" "ggld: $work/old: cannot write: File too large"
 is "-o: the old file is as it was" old "$(cat "$work/old")"
 expect "-o: the model itself" 1 "" "not overwritten" \
     dump "$sample" $name -o "$sample"
-expect "-o: a folder that is not there" 1 "" "No such file" \
-    dump "$sample" $name -o "$work/none/o"
+expect "-o: folders that are not there" 0 "" "" \
+    dump "$sample" $name --format raw -o "$work/made/for/o"
+same "-o: folders are made" "$work/bytes" "$work/made/for/o"
+(
+    cd "$work" && ulimit -f 8
+    "$ggld" dump "$sample" $name -f raw -o some/more/o 2>"$work/err"
+)
+is "-o: no room in a folder that is new" 1 $?
+is "-o: and the folders are gone again" no "$([ -e "$work/some" ] && echo yes || echo no)"
+expect "-o: below a file" 1 "" "old/o: cannot create: Not a directory" \
+    dump "$sample" $name -o "$work/old/o"
+(cd "$work" && "$ggld" dump "$sample" $name -f raw -o - >"$work/out")
+same "-o -: standard output" "$work/bytes" "$work/out"
+is "-o -: makes no file" no "$([ -e "$work/-" ] && echo yes || echo no)"
 run dump "$sample" $name -f raw -o /dev/stdout
 same "-o: /dev/stdout" "$work/bytes" "$work/out"
 is "no temporary file is left" "" "$(find "$work" -name "*.tmp.*")"

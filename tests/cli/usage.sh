@@ -26,21 +26,22 @@ expect "option behind operands" 0 '"version": 3' "" info "$sample" --json
 expect "option before operands" 0 '"version": 3' "" info --json "$sample"
 expect "joined value" 0 - "" dump "$sample" output_norm.weight --format=f32
 expect "joined letter" 0 - "" dump -fraw "$sample" output_norm.weight
-expect "missing file" 1 "" "ggld: $work/none: " info "$work/none"
+expect "missing file, named once" 1 "" \
+    "ggld: $work/none: cannot open: No such file or directory" info "$work/none"
+expect "option before the command" 2 "" \
+    "option '--json' stands before the command: 'ggld info --json ...'" \
+    --json info "$sample"
+expect "option that none has, no command" 2 "" "unknown option '--jsn'" --jsn
 expect "a folder" 1 "" "ggld: $work: " info "$work"
 expect "a name with control bytes" 1 "" 'ggld: no\x1Bne: ' info $'no\033ne'
 expect "stricter numbers" 2 "" "--layers is '2x'" sample --layers 2x "$work/x"
 expect "number out of range" 2 "" "from 512 to" sample --vocab 3 "$work/x"
 expect "size without sense" 2 "" "--size is '1Q'" sample --size 1Q "$work/x"
-if "$ggld" --help | grep -q '^  quantize '; then
-    expect "unknown type" 2 "" "unknown type 'q9'" \
-        quantize "$sample" "$work/x" --type q9
-    expect "type that can't be written" 2 "" "type 'q4_K' can't be written" \
-        quantize "$sample" "$work/x" --type q4_k
-    expect "type missing" 2 "" "--type is missing" quantize "$sample" "$work/x"
-else
-    skip "quantize" "built without libuv"
-fi
+expect "unknown type" 2 "" "unknown type 'q9'" \
+    quantize "$sample" "$work/x" --type q9
+expect "type that can't be written" 2 "" "type 'q4_K' can't be written" \
+    quantize "$sample" "$work/x" --type q4_k
+expect "type missing" 2 "" "--type is missing" quantize "$sample" "$work/x"
 is "nothing was made" no "$([ -e "$work/x" ] && echo yes || echo no)"
 
 for command in "${commands[@]}"; do

@@ -23,10 +23,10 @@ static void encode_sample(ggld_encoder *e)
                             0x1122334455667788u);
 }
 
-static image sample_image(void)
+static image image_of(uint32_t version, bool big_endian)
 {
     const uint64_t dims[] = { 64, 3 };
-    image im = image_new(3, false);
+    image im = image_new(version, big_endian);
     image_header(&im, 1, 2);
     image_key(&im, "a", 0);
     image_number(&im, 7, 1);
@@ -34,6 +34,39 @@ static image sample_image(void)
     image_number(&im, 1, 1);
     image_tensor(&im, "t.weight", 2, dims, 8, 0x1122334455667788u);
     return im;
+}
+
+static image sample_image(void)
+{
+    return image_of(3, false);
+}
+
+Test(encode, any_version_and_order)
+{
+    for (uint32_t version = 1; version <= 3; version++)
+        for (int big_endian = 0; big_endian <= 1; big_endian++) {
+            uint8_t bytes[256];
+            image want = image_of(version, big_endian);
+            ggld_encoder e = ggld_encoder_into(bytes, sizeof bytes);
+            e.version = version;
+            e.big_endian = big_endian;
+            encode_sample(&e);
+            const char *differ =
+                bytes_differ(bytes, e.pos, want.data, want.size);
+            cr_assert(differ == NULL, "version %u, big-endian %d: %s",
+                      (unsigned)version, big_endian, differ);
+            image_free(&want);
+        }
+}
+
+Test(encode, what_version_1_can_not_say_does_not_fit)
+{
+    ggld_encoder e = ggld_encoder_counting();
+    e.version = 1;
+    ggld_encode_len(&e, UINT32_MAX);
+    cr_assert(!e.full);
+    ggld_encode_len(&e, UINT64_C(1) << 32);
+    cr_assert(e.full);
 }
 
 Test(encode, counting_and_writing_agree_with_bytes_built_by_hand)

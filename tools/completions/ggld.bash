@@ -6,6 +6,11 @@ _ggld_tensors() {
         sed -n 's/^ *"name": *"\(.*\)",\{0,1\}$/\1/p'
 }
 
+_ggld_keys() {
+    ggld kv --json -- "$1" 2>/dev/null |
+        sed -n 's/^ *"key": *"\(.*\)",\{0,1\}$/\1/p'
+}
+
 _ggld() {
     local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
     local command=${COMP_WORDS[1]} words=
@@ -13,16 +18,14 @@ _ggld() {
 
     COMPREPLY=()
     if [ "$COMP_CWORD" = 1 ]; then
-        words="info kv tensors dump check convert quantize sample bench warm
-            residency stream hash verify sign help --help --version"
+        words="info kv tensors dump check edit quantize upgrade diff sample bench
+            warm residency stream hash verify sign help --help --version"
         mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur")
         return
     fi
     case $command:$prev in
     dump:-f | dump:--format) words="text f32 f16 npy raw" ;;
     *:-t | *:--type) words=$types ;;
-    convert:-[ansk] | convert:--arch | convert:--name | convert:--set) return ;;
-    *:--keep | quantize:-k) return ;;
     sample:--like) words="llama3-8b" ;;
     sample:--layers | sample:--vocab | sample:--seed | sample:--size) return ;;
     warm:--io) words="auto map pread uring" ;;
@@ -34,18 +37,28 @@ _ggld() {
         ;;
     hash:--chunks) words="xxh3 sha256 none" ;;
     verify:--root) return ;;
+    edit:-s | edit:--set | edit:-u | edit:--unset | edit:--rename)
+        local i
+        for ((i = 2; i < COMP_CWORD; i++)); do
+            [ -f "${COMP_WORDS[i]}" ] && words=$(_ggld_keys "${COMP_WORDS[i]}")
+        done
+        [ -n "$words" ] || return
+        ;;
+    edit:--rename-tensor | edit:--reserve) return ;;
     bench:--elems | dump:-r | dump:--rows) return ;;
     esac
     if [ -z "$words" ] && [[ $cur == -* ]]; then
         case $command in
         info | kv | tensors) words="--json --help" ;;
         dump) words="--format --rows --output --help" ;;
-        check) words="--strict --data --json --help" ;;
-        convert)
-            words="--type --pure --arch --name --set --map --keep
-                --allow-nonfinite --help"
+        edit)
+            words="--set --unset --rename --rename-tensor --output --in-place
+                --reserve --force --dry-run --recover --json --help"
             ;;
-        quantize) words="--type --pure --keep --allow-nonfinite --help" ;;
+        check) words="--strict --data --json --help" ;;
+        quantize) words="--type --pure --help" ;;
+        upgrade) words="--big-endian --help" ;;
+        diff) words="--values --metadata --json --help" ;;
         sample)
             words="--type --layers --vocab --like --size --sparse --seed
                 --help"

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+/* An edit in place: refused or planned, journalled, done, and the journal
+ * removed. What fails on the way is undone; what can't be undone stays
+ * journalled. */
+#include <errno.h>
+#include <inttypes.h>
+#include <linux/falloc.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "../base/quote.h"
+#include "alone.h"
+#include "edit.h"
+#include "journal.h"
+#include "sys.h"
+
+typedef struct place {
+    const ggld_edit *edit;
+    ggld_edit_layout layout;
+    ggld_beside beside;
+    ggld_journal journal;
+    struct stat st;
+    uint8_t *old_image;
+    uint8_t *new_image;
+} place;
+
+/* ---- before ---- */
+
+static ggld_status fail_memory(uint64_t size, ggld_error *err)
+{
+    return ggld_fail(err, GGLD_E_NOMEM, ggld_nowhere(),
+                     "no memory for %" PRIu64 " bytes of metadata", size);
+}
+
+static ggld_status fill_journal(place *p, ggld_error *err)
+{
+    const ggld_edit *edit = p->edit;
+    ggld_journal *j = &p->journal;
+
+    j->device = p->st.st_dev;
+    j->inode = p->st.st_ino;
+    j->file_bytes = edit->info.file_bytes;
+    j->inserted_bytes = p->layout.inserted_bytes;
+    j->old_bytes = ggld_edit_old_end(edit);
+    j->new_bytes = p->layout.image_bytes;
+    p->new_image = ggld_edit_image(edit, &p->layout);
+    p->old_image = ggld_alloc_bytes(&edit->allocator, j->old_bytes);
+    if (p->new_image == NULL || p->old_image == NULL)
+        return fail_memory(j->old_bytes + j->new_bytes, err);
+    j->old_image = p->old_image;
+    j->new_image = p->new_image;
+    int result = ggld_sys_read(edit->fd, p->old_image, j->old_bytes, 0);
+    if (result == 0)
+        result = ggld_journal_sample(edit->fd, j->old_bytes, j->file_bytes,
+                                     &j->data_digest);
+    if (result != 0)
+        return ggld_fail_errno(err, result, ggld_in_file(),
+                               "file: reading it, for the journal");
+    return GGLD_OK;
+}
+
+static ggld_status prepare(place *p, ggld_error *err)
+{
+    const ggld_edit *edit = p->edit;
+
+    ggld_status status = ggld_edit_settle(edit, true, &p->layout, err);
+    if (status == GGLD_OK)
+        status = ggld_edit_judge(edit, &p->layout, err);
+    if (status == GGLD_OK)
+        status = ggld_file_changed(edit->file, err);
+    if (status != GGLD_OK)
+        return status;
+    if (fstat(edit->fd, &p->st) != 0)
+        return ggld_fail_errno(err, errno, ggld_in_file(), "file: fstat");
+    status = ggld_beside_open(&p->beside, edit->path, &p->st, err);
+    if (status == GGLD_OK)
+        status = fill_journal(p, err);
+    return status;
+}
+
+/* ---- the steps ---- */
+
+/* sys_errno ended it; the file is brought back, and the journal removed. */
+static ggld_status go_back(const place *p, int sys_errno, const char *what,
+                           ggld_error *err)
+{
+    const char *end = "it is as it was";
+
+    if (ggld_journal_undo(&p->journal, p->edit->fd) != 0 ||
+        ggld_journal_drop(&p->beside, NULL) != GGLD_OK)
+        end = "and it can't be brought back now: the journal beside it remains "
+              "(ggld edit --recover)";
+    return ggld_fail_errno(err, sys_errno, ggld_in_file(), "file: %s, %s", what,
+                           end);
+}
+
+static bool is_not_offered(int sys_errno)
+{
+    return sys_errno == EOPNOTSUPP || sys_errno == EINVAL ||
+           sys_errno == ENOSYS || sys_errno == ETXTBSY;
+}
+
+/* What the file system did not do at all needs no undoing. */
+static ggld_status make_room(const place *p, ggld_error *err)
+{
+    int result = ggld_sys_allocate(p->edit->fd, FALLOC_FL_INSERT_RANGE, 0,
+                                   p->journal.inserted_bytes);
+    if (result == 0)
+        result = ggld_sys_sync(p->edit->fd);
+    if (result == 0)
+        return GGLD_OK;
+    struct stat st;
+    if (fstat(p->edit->fd, &st) != 0 ||
+        (uint64_t)st.st_size != p->journal.file_bytes)
+        return go_back(p, result,
+                       "room for the metadata was made, but not kept", err);
+    ggld_status status = ggld_journal_drop(&p->beside, err);
+    if (status != GGLD_OK)
+        return status;
+    if (is_not_offered(result))
+        return ggld_edit_fail_room(p->edit, &p->layout, err);
+    return ggld_fail_errno(err, result, ggld_in_file(),
+                           "file: room for %" PRIu64
+                           " bytes can't be made; it is as it was",
+                           p->journal.inserted_bytes);
+}
+
+static ggld_status run(place *p, ggld_error *err)
+{
+    ggld_status status =
+        ggld_journal_save(&p->journal, &p->beside, &p->st, err);
+    if (status == GGLD_OK && p->journal.inserted_bytes != 0)
+        status = make_room(p, err);
+    if (status != GGLD_OK)
+        return status;
+    int result = ggld_journal_finish(&p->journal, p->edit->fd);
+    if (result != 0)
+        return go_back(p, result, "its metadata can't be written", err);
+    return ggld_journal_drop(&p->beside, err);
+}
+
+static ggld_status edit_alone(place *p, ggld_error *err)
+{
+    ggld_alone alone;
+    bool force = (p->edit->flags & GGLD_EDIT_FORCE) != 0;
+
+    ggld_status status = ggld_alone_take(&alone, p->edit->fd, force, err);
+    if (status != GGLD_OK)
+        return status;
+    status = prepare(p, err);
+    if (status == GGLD_OK)
+        status = run(p, err);
+    ggld_alone_give(&alone);
+    return status;
+}
+
+ggld_status ggld_edit_in_place(ggld_edit *edit, ggld_error *err)
+{
+    place p = { .edit = edit, .beside.folder_fd = -1 };
+
+    ggld_status status = ggld_edit_expect(edit, err);
+    if (status != GGLD_OK)
+        return status;
+    if ((edit->flags & GGLD_EDIT_IN_PLACE) == 0)
+        return ggld_fail(err, GGLD_E_INVALID, ggld_nowhere(),
+                         "edit: it was not opened with GGLD_EDIT_IN_PLACE");
+    edit->spent = true;
+    if (ggld_edit_is_nothing(edit))
+        return GGLD_OK;
+    status = edit_alone(&p, err);
+    ggld_beside_close(&p.beside);
+    ggld_free(&edit->allocator, p.old_image);
+    ggld_free(&edit->allocator, p.new_image);
+    return status;
+}

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: MIT */
+/* The journal as a file: a header and the two images, under a digest. A new one
+ * is written under another name and renamed, so that what stands under its own
+ * name is whole; a rest of one that was never finished is written over.
+ *
+ * FNV-1a finds what a disk or a half-written file does to it. It is no seal: to
+ * make a journal that passes takes the right to write beside the file, and what
+ * is in it is compared with the file byte by byte before it is applied. */
+#include "journal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../base/bytes.h"
+#include "../base/checked.h"
+#include "../base/folder.h"
+#include "../base/quote.h"
+#include "edit.h"
+#include "sys.h"
+
+/* Magic, digest of all that follows, seven numbers. */
+#define MAGIC        "ggldjrn1"
+#define MAGIC_BYTES  8
+#define DIGEST_AT    8
+#define NUMBERS_AT   16
+#define N_NUMBERS    7
+#define HEADER_BYTES (NUMBERS_AT + 8 * N_NUMBERS)
+#define SAMPLE_BYTES (64u << 10)
+#define FNV_START    14695981039346656037u
+#define FNV_PRIME    1099511628211u
+
+static uint64_t fnv(uint64_t digest, const void *data, uint64_t size)
+{
+    const uint8_t *p = data;
+    for (uint64_t i = 0; i < size; i++)
+        digest = (digest ^ p[i]) * FNV_PRIME;
+    return digest;
+}
+
+/* ---- the place ---- */
+
+static ggld_status set_names(ggld_beside *b, const char *name, ggld_error *err)
+{
+    int n = snprintf(b->journal, sizeof b->journal, "%s%s", name,
+                     GGLD_JOURNAL_SUFFIX);
+    int m =
+        snprintf(b->fresh, sizeof b->fresh, "%s%s", name, GGLD_JOURNAL_FRESH);
+    if (n < 0 || m < 0 || (size_t)m >= sizeof b->fresh)
+        return ggld_fail_errno(err, ENAMETOOLONG, ggld_in_file(),
+                               "file: its journal's name would be %s%s",
+                               ggld_quote(name, strlen(name)).text,
+                               GGLD_JOURNAL_FRESH);
+    return GGLD_OK;
+}
+
+ggld_status ggld_beside_open(ggld_beside *b, const char *path,
+                             const struct stat *st, ggld_error *err)
+{
+    char real[PATH_MAX];
+    struct stat now;
+
+    b->folder_fd = -1;
+    if (realpath(path, real) == NULL)
+        return ggld_fail_errno(err, errno, ggld_in_file(),
+                               "file: finding its folder");
+    char *slash = strrchr(real, '/'); /* it is absolute */
+    ggld_status status = set_names(b, slash + 1, err);
+    if (status != GGLD_OK)
+        return status;
+    char name[NAME_MAX + 1];
+    memcpy(name, slash + 1, strlen(slash + 1) + 1);
+    slash[1] = '\0';
+    b->folder_fd = ggld_sys_open(AT_FDCWD, real, O_RDONLY | O_DIRECTORY, 0);
+    if (b->folder_fd < 0)
+        return ggld_fail_errno(err, errno, ggld_in_file(),
+                               "file: opening its folder");
+    if (fstatat(b->folder_fd, name, &now, AT_SYMLINK_NOFOLLOW) == 0 &&
+        now.st_dev == st->st_dev && now.st_ino == st->st_ino)
+        return GGLD_OK;
+    ggld_beside_close(b);
+    return ggld_fail(err, GGLD_E_CHANGED, ggld_in_file(),
+                     "file: it was replaced or removed under its name");
+}
+
+void ggld_beside_close(ggld_beside *b)
+{
+    if (b->folder_fd >= 0)
+        close(b->folder_fd);
+    b->folder_fd = -1;
+}
+
+int ggld_journal_sample(int fd, uint64_t start, uint64_t file_bytes,
+                        uint64_t *digest)
+{
+    uint8_t sample[4096];
+    uint64_t size = file_bytes - start;
+
+    /* From the start, and up to the end. */
+    *digest = FNV_START;
+    for (uint64_t at = 0; at < size; at += sizeof sample) {
+        if (at == SAMPLE_BYTES && size > 2 * SAMPLE_BYTES)
+            at = size - SAMPLE_BYTES;
+        uint64_t n = ggld_min_u64(sizeof sample, size - at);
+        int result = ggld_sys_read(fd, sample, n, start + at);
+        if (result != 0)
+            return result;
+        *digest = fnv(*digest, sample, n);
+    }
+    return 0;
+}
+
+/* ---- saving ---- */
+
+static void fill_header(const ggld_journal *j,
+                        uint8_t header[static HEADER_BYTES])
+{
+    const uint64_t numbers[N_NUMBERS] = { j->device,     j->inode,
+                                          j->file_bytes, j->inserted_bytes,
+                                          j->old_bytes,  j->new_bytes,
+                                          j->data_digest };
+
+    memcpy(header, MAGIC, MAGIC_BYTES);
+    for (int i = 0; i < N_NUMBERS; i++)
+        ggld_store_le64(header + NUMBERS_AT + 8 * i, numbers[i]);
+    uint64_t digest =
+        fnv(FNV_START, header + NUMBERS_AT, HEADER_BYTES - NUMBERS_AT);
+    digest = fnv(digest, j->old_image, j->old_bytes);
+    digest = fnv(digest, j->new_image, j->new_bytes);
+    ggld_store_le64(header + DIGEST_AT, digest);
+}
+
+static int write_fresh(const ggld_journal *j, int fd)
+{
+    uint8_t header[HEADER_BYTES];
+    int result;
+
+    fill_header(j, header);
+    result = ggld_sys_write(fd, header, HEADER_BYTES, 0);
+    if (result == 0)
+        result = ggld_sys_write(fd, j->old_image, j->old_bytes, HEADER_BYTES);
+    if (result == 0)
+        result = ggld_sys_write(fd, j->new_image, j->new_bytes,
+                                HEADER_BYTES + j->old_bytes);
+    return result != 0 ? result : ggld_sys_sync(fd);
+}
+
+static int make_fresh(const ggld_journal *j, const ggld_beside *b,
+                      const struct stat *st)
+{
+    mode_t mode = (st->st_mode & 0666) | S_IRUSR | S_IWUSR;
+
+    if (unlinkat(b->folder_fd, b->fresh, 0) != 0 && errno != ENOENT)
+        return errno;
+    int fd = ggld_sys_open(b->folder_fd, b->fresh,
+                           O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode);
+    if (fd < 0)
+        return errno;
+    int result = write_fresh(j, fd);
+    if (close(fd) != 0 && errno != EINTR && result == 0)
+        result = errno;
+    return result;
+}
+
+ggld_status ggld_journal_save(const ggld_journal *j, const ggld_beside *b,
+                              const struct stat *st, ggld_error *err)
+{
+    int result = make_fresh(j, b, st);
+    if (result == 0 &&
+        renameat(b->folder_fd, b->fresh, b->folder_fd, b->journal) != 0)
+        result = errno;
+    if (result != 0) {
+        unlinkat(b->folder_fd, b->fresh, 0);
+    } else if (!ggld_folder_sync(b->folder_fd)) {
+        result = errno;
+        unlinkat(b->folder_fd, b->journal, 0);
+    }
+    if (result == 0)
+        return GGLD_OK;
+    return ggld_fail_errno(err, result, ggld_in_file(),
+                           "journal %s: it can't be written, and nothing was "
+                           "changed",
+                           ggld_quote(b->journal, strlen(b->journal)).text);
+}
+
+ggld_status ggld_journal_drop(const ggld_beside *b, ggld_error *err)
+{
+    (void)unlinkat(b->folder_fd, b->fresh, 0);
+    if ((unlinkat(b->folder_fd, b->journal, 0) == 0 || errno == ENOENT) &&
+        ggld_folder_sync(b->folder_fd))
+        return GGLD_OK;
+    return ggld_fail_errno(err, errno, ggld_in_file(),
+                           "journal %s: all is done, but it can't be removed",
+                           ggld_quote(b->journal, strlen(b->journal)).text);
+}
+
+/* ---- loading ---- */
+
+static ggld_status fail_damaged(const ggld_beside *b, const char *what,
+                                ggld_error *err)
+{
+    return ggld_fail(err, GGLD_E_CHECKSUM, ggld_in_file(),
+                     "journal %s: %s; it is not applied: check the file, and "
+                     "remove the journal if the file is as it should be",
+                     ggld_quote(b->journal, strlen(b->journal)).text, what);
+}
+
+/* false: such a journal is not written. */
+static bool take_header(ggld_journal *j, const uint8_t *header, uint64_t size)
+{
+    uint64_t n[N_NUMBERS], images;
+
+    for (int i = 0; i < N_NUMBERS; i++)
+        n[i] = ggld_load_le64(header + NUMBERS_AT + 8 * i);
+    j->device = n[0];
+    j->inode = n[1];
+    j->file_bytes = n[2];
+    j->inserted_bytes = n[3];
+    j->old_bytes = n[4];
+    j->new_bytes = n[5];
+    j->data_digest = n[6];
+    return memcmp(header, MAGIC, MAGIC_BYTES) == 0 &&
+           ggld_add_u64(j->old_bytes, j->new_bytes, &images) &&
+           images == size - HEADER_BYTES && j->new_bytes >= j->old_bytes &&
+           j->new_bytes - j->old_bytes == j->inserted_bytes &&
+           j->old_bytes <= j->file_bytes && j->file_bytes <= INT64_MAX &&
+           j->inserted_bytes <= INT64_MAX - j->file_bytes;
+}
+
+static ggld_status take_journal(ggld_journal *j, const ggld_beside *b,
+                                uint64_t size, ggld_error *err)
+{
+    const uint8_t *bytes = j->memory;
+
+    if (size < HEADER_BYTES || !take_header(j, bytes, size))
+        return fail_damaged(b, "it is no journal of ggld's, or damaged", err);
+    if (fnv(FNV_START, bytes + NUMBERS_AT, size - NUMBERS_AT) !=
+        ggld_load_le64(bytes + DIGEST_AT))
+        return fail_damaged(b, "it is damaged: its digest does not fit", err);
+    j->old_image = bytes + HEADER_BYTES;
+    j->new_image = j->old_image + j->old_bytes;
+    return GGLD_OK;
+}
+
+static ggld_status load_fd(ggld_journal *j, const ggld_beside *b, int fd,
+                           const ggld_allocator *a, ggld_error *err)
+{
+    ggld_quoted name = ggld_quote(b->journal, strlen(b->journal));
+    struct stat st;
+
+    if (fstat(fd, &st) != 0)
+        return ggld_fail_errno(err, errno, ggld_in_file(), "journal %s: fstat",
+                               name.text);
+    if (!S_ISREG(st.st_mode))
+        return fail_damaged(b, "it is no regular file", err);
+    uint64_t size = (uint64_t)st.st_size;
+    j->memory = ggld_alloc_bytes(a, size);
+    if (j->memory == NULL)
+        return ggld_fail(err, GGLD_E_NOMEM, ggld_nowhere(),
+                         "no memory for a journal of %" PRIu64 " bytes", size);
+    int result = ggld_sys_read(fd, j->memory, size, 0);
+    if (result != 0)
+        return ggld_fail_errno(err, result, ggld_in_file(),
+                               "journal %s: reading it", name.text);
+    return take_journal(j, b, size, err);
+}
+
+ggld_status ggld_journal_load(ggld_journal *j, const ggld_beside *b,
+                              const ggld_allocator *a, bool *found,
+                              ggld_error *err)
+{
+    memset(j, 0, sizeof *j);
+    int fd = ggld_sys_open(b->folder_fd, b->journal,
+                           O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0);
+    *found = fd >= 0 || errno != ENOENT;
+    if (!*found)
+        return GGLD_OK;
+    if (fd < 0)
+        return ggld_fail_errno(err, errno, ggld_in_file(),
+                               "journal %s: an edit in place was interrupted, "
+                               "and it can't be opened",
+                               ggld_quote(b->journal, strlen(b->journal)).text);
+    ggld_status status = load_fd(j, b, fd, a, err);
+    close(fd);
+    if (status != GGLD_OK)
+        ggld_journal_free(j, a);
+    return status;
+}
+
+void ggld_journal_free(ggld_journal *j, const ggld_allocator *a)
+{
+    ggld_free(a, j->memory);
+    j->memory = NULL;
+}

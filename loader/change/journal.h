@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/* The journal of an edit in place: the metadata before and after, and what the
+ * file is known by. It appears beside the file only whole. */
+#ifndef GGLD_CHANGE_JOURNAL_H
+#define GGLD_CHANGE_JOURNAL_H
+
+#include <limits.h>
+#include <sys/stat.h>
+
+#include <ggld/edit.h>
+
+#include "../base/alloc.h"
+#include "../base/error.h"
+
+#define GGLD_JOURNAL_SUFFIX ".ggld-journal"
+/* While it is written. */
+#define GGLD_JOURNAL_FRESH ".ggld-journal-new"
+
+/* The place beside a file. */
+typedef struct ggld_beside {
+    int folder_fd;
+    char journal[NAME_MAX + 1];
+    char fresh[NAME_MAX + 1];
+} ggld_beside;
+
+/* Of the file of that name, links followed, whose status is *st. */
+ggld_status ggld_beside_open(ggld_beside *b, const char *path,
+                             const struct stat *st, ggld_error *err);
+void ggld_beside_close(ggld_beside *b);
+
+typedef struct ggld_journal {
+    uint64_t device;
+    uint64_t inode;
+    uint64_t file_bytes;     /* of the old file */
+    uint64_t inserted_bytes; /* at its start, before the new metadata */
+    uint64_t old_bytes;      /* of metadata; what follows is data */
+    uint64_t new_bytes;      /* the same, and inserted_bytes more */
+    uint64_t data_digest;    /* of samples of the data */
+    const uint8_t *old_image;
+    const uint8_t *new_image;
+    void *memory; /* where both are, or NULL */
+} ggld_journal;
+
+/* Digest of samples of what follows start in a file of that size. 0, or
+ * errno. */
+int ggld_journal_sample(int fd, uint64_t start, uint64_t file_bytes,
+                        uint64_t *digest);
+
+/* Writes it, to disk, with the file's mode. */
+ggld_status ggld_journal_save(const ggld_journal *j, const ggld_beside *b,
+                              const struct stat *st, ggld_error *err);
+/* *found: there is one. GGLD_E_CHECKSUM: it is damaged. */
+ggld_status ggld_journal_load(ggld_journal *j, const ggld_beside *b,
+                              const ggld_allocator *a, bool *found,
+                              ggld_error *err);
+void ggld_journal_free(ggld_journal *j, const ggld_allocator *a);
+/* Removes it, once all else is on disk. */
+ggld_status ggld_journal_drop(const ggld_beside *b, ggld_error *err);
+
+/* How the file of fd stands to it; what it reads is compared byte by byte. Of
+ * STRANGE *why says what does not fit. any_device: its number is no matter. */
+ggld_status ggld_journal_compare(const ggld_journal *j, int fd,
+                                 const ggld_allocator *a, bool any_device,
+                                 ggld_edit_trace *out, ggld_error *why,
+                                 ggld_error *err);
+
+/* From HALFWAY to the new file, and from there, or SHIFTED, to the old one;
+ * both to disk. 0, or errno. */
+int ggld_journal_finish(const ggld_journal *j, int fd);
+int ggld_journal_undo(const ggld_journal *j, int fd);
+int ggld_journal_unshift(const ggld_journal *j, int fd);
+
+#endif /* GGLD_CHANGE_JOURNAL_H */

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/* Loops around system calls. Judges nothing; whoever calls knows what the
+ * descriptor is of. */
+#include "sys.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "../base/checked.h"
+
+/* Linux does at most 0x7ffff000 bytes at once. */
+#define MAX_STEP_BYTES (1u << 30)
+
+int ggld_sys_read(int fd, void *dst, uint64_t size, uint64_t offset)
+{
+    uint8_t *to = dst;
+    while (size > 0) {
+        size_t n = (size_t)ggld_min_u64(size, MAX_STEP_BYTES);
+        ssize_t done = pread(fd, to, n, (off_t)offset);
+        if (done < 0 && errno == EINTR)
+            continue;
+        if (done <= 0) /* the end has moved */
+            return done < 0 ? errno : ENODATA;
+        to += done;
+        offset += (uint64_t)done;
+        size -= (uint64_t)done;
+    }
+    return 0;
+}
+
+int ggld_sys_write(int fd, const void *data, uint64_t size, uint64_t offset)
+{
+    const uint8_t *from = data;
+    while (size > 0) {
+        size_t n = (size_t)ggld_min_u64(size, MAX_STEP_BYTES);
+        ssize_t done = pwrite(fd, from, n, (off_t)offset);
+        if (done < 0 && errno == EINTR)
+            continue;
+        if (done <= 0)
+            return done < 0 ? errno : EIO;
+        from += done;
+        offset += (uint64_t)done;
+        size -= (uint64_t)done;
+    }
+    return 0;
+}
+
+int ggld_sys_sync(int fd)
+{
+    int result;
+    do
+        result = fsync(fd);
+    while (result != 0 && errno == EINTR);
+    return result == 0 ? 0 : errno;
+}
+
+int ggld_sys_cut(int fd, uint64_t size)
+{
+    int result;
+    do
+        result = ftruncate(fd, (off_t)size);
+    while (result != 0 && errno == EINTR);
+    return result == 0 ? 0 : errno;
+}
+
+int ggld_sys_allocate(int fd, int mode, uint64_t offset, uint64_t size)
+{
+    int result;
+    do
+        result = fallocate(fd, mode, (off_t)offset, (off_t)size);
+    while (result != 0 && errno == EINTR);
+    return result == 0 ? 0 : errno;
+}
+
+uint64_t ggld_sys_block_bytes(int fd)
+{
+    struct statvfs st;
+    if (fstatvfs(fd, &st) != 0 || st.f_bsize == 0)
+        return 4096;
+    return st.f_bsize;
+}
+
+int ggld_sys_open(int folder_fd, const char *name, int flags, unsigned mode)
+{
+    int fd;
+    do
+        fd = openat(folder_fd, name, flags | O_CLOEXEC | O_NOCTTY, mode);
+    while (fd < 0 && errno == EINTR);
+    return fd;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* System calls that go on where they were interrupted or did less than they
+ * were asked to. */
+#ifndef GGLD_CHANGE_SYS_H
+#define GGLD_CHANGE_SYS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* All of these: 0, or the errno. */
+int ggld_sys_read(int fd, void *dst, uint64_t size, uint64_t offset);
+int ggld_sys_write(int fd, const void *data, uint64_t size, uint64_t offset);
+int ggld_sys_sync(int fd);
+int ggld_sys_cut(int fd, uint64_t size);
+int ggld_sys_allocate(int fd, int mode, uint64_t offset, uint64_t size);
+
+/* Bytes of a block, in which its file system inserts and shares. */
+uint64_t ggld_sys_block_bytes(int fd);
+/* A file in a folder, as openat opens it: the descriptor, or -1 and errno. */
+int ggld_sys_open(int folder_fd, const char *name, int flags, unsigned mode);
+
+#endif /* GGLD_CHANGE_SYS_H */

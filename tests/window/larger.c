@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+/* A window four times as large as the memory that the process may use: gone
+ * through in order, touched at random, filled by range, without being killed and
+ * within the budget. The blocks it is made of are checked, too. */
+#include "../jobs/cgroup.h"
+#include "../jobs/check.h"
+#include "../jobs/model.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <ggld/window.h>
+
+#define LIMIT_BYTES  ((uint64_t)64 << 20)
+#define BUDGET_BYTES ((uint64_t)24 << 20)
+#define ROW_ELEMS    512u
+#define ROW_BYTES    (ROW_ELEMS / 32 * 18)
+#define N_ROWS       (4 * LIMIT_BYTES / (ROW_ELEMS * 4))
+/* What two passes at least, and other users of the process's memory, may add. */
+#define OTHER_BYTES ((uint64_t)4 << 20)
+
+static ggld_error err;
+
+/* The reference is the buffer kernel, over bytes that are not the file's. */
+static bool row_is_right(const float *row, uint64_t index)
+{
+    uint8_t blocks[ROW_BYTES];
+    float expected[ROW_ELEMS];
+    for (size_t i = 0; i < sizeof blocks; i++)
+        blocks[i] = model_byte(index * ROW_BYTES + i);
+    return ggld_dequantize_f32(GGLD_TYPE_Q4_0, blocks, sizeof blocks, expected,
+                               ROW_ELEMS, &err) == GGLD_OK &&
+           memcmp(row, expected, sizeof expected) == 0;
+}
+
+/* RssAnon, the window's memory, or 0 where it is not told. */
+static uint64_t anonymous_bytes(void)
+{
+    char line[200];
+    unsigned long long kib = 0;
+    FILE *f = fopen("/proc/self/status", "r");
+    while (f != NULL && fgets(line, sizeof line, f) != NULL)
+        if (sscanf(line, "RssAnon: %llu", &kib) == 1)
+            break;
+    if (f != NULL)
+        fclose(f);
+    return (uint64_t)kib << 10;
+}
+
+static void touch_all(const float *data, uint64_t before)
+{
+    uint64_t n_wrong = 0, most = 0;
+    for (uint64_t row = 0; row < N_ROWS; row++) {
+        n_wrong += !row_is_right(data + row * ROW_ELEMS, row);
+        if (row % 1024 == 0) {
+            uint64_t now = anonymous_bytes();
+            most = now > most ? now : most;
+        }
+    }
+    CHECK(n_wrong == 0, "in order: %llu rows wrong",
+          (unsigned long long)n_wrong);
+    printf("in order: at most %llu KiB of anonymous memory more than before\n",
+           (unsigned long long)(most - before) >> 10);
+    /* Two chunks on their way, and what is not the window's. */
+    CHECK(most - before <= BUDGET_BYTES + 2 * (256u << 10) + OTHER_BYTES,
+          "expected the budget and two chunks, got %llu bytes",
+          (unsigned long long)(most - before));
+}
+
+static void touch_at_random(const float *data)
+{
+    uint64_t n_wrong = 0;
+    uint32_t random = 1;
+    for (int i = 0; i < 3000; i++) {
+        random = random * 1664525 + 1013904223;
+        uint64_t row = (random >> 8) % N_ROWS;
+        n_wrong += !row_is_right(data + row * ROW_ELEMS, row);
+    }
+    CHECK(n_wrong == 0, "at random: %llu rows wrong",
+          (unsigned long long)n_wrong);
+}
+
+static int go_through(const char *path)
+{
+    ggld_file *file = model_open(path, 0);
+    ggld_view view = ggld_tensor_view(ggld_tensor_at(file, 0));
+    ggld_window_options o = ggld_window_options_init();
+    ggld_window_counts c = { sizeof c };
+    ggld_window *w;
+    o.max_resident_bytes = BUDGET_BYTES;
+    uint64_t before = anonymous_bytes();
+    ggld_status status = ggld_window_open(&w, &view, &o, &err);
+    if (status == GGLD_E_UNSUPPORTED)
+        return 77;
+    CHECK(status == GGLD_OK, "expected a window, got: %s", err.message);
+    if (status != GGLD_OK)
+        return 1;
+    ggld_window_stats(w, &c);
+    CHECK(c.size_bytes == 4 * LIMIT_BYTES,
+          "expected a window of four limits, got %llu bytes",
+          (unsigned long long)c.size_bytes);
+    touch_all(ggld_window_data(w), before);
+    touch_at_random(ggld_window_data(w));
+    for (uint64_t at = 0; at + (1u << 20) <= c.n_elems; at += 1u << 24)
+        CHECK(ggld_window_fill(w, at, 1u << 20, &err) == GGLD_OK, "fill: %s",
+              err.message);
+    ggld_window_stats(w, &c);
+    CHECK(c.peak_bytes <= BUDGET_BYTES && c.n_dropped > 0,
+          "expected the budget to hold, got %llu bytes",
+          (unsigned long long)c.peak_bytes);
+    ggld_window_close(w);
+    ggld_close(file);
+    return n_failed != 0;
+}
+
+int main(void)
+{
+    model_tensor tensor = { GGLD_TYPE_Q4_0, N_ROWS, ROW_ELEMS };
+    char why[1200];
+    cgroup group;
+    int code;
+    if (!cgroup_make(&group, LIMIT_BYTES, why, sizeof why)) {
+        printf("skipped: %s\n", why);
+        return 77;
+    }
+    char *path = model_write(&tensor, 1);
+    model_chill(path);
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0) {
+        code = cgroup_enter(&group) ? go_through(path) : 99;
+        fflush(stdout);
+        _exit(code);
+    }
+    waitpid(child, &code, 0);
+    bool skipped = WIFEXITED(code) && WEXITSTATUS(code) == 77;
+    CHECK(skipped || (WIFEXITED(code) && WEXITSTATUS(code) == 0),
+          "expected the child to succeed, got %s %d",
+          WIFSIGNALED(code) ? "signal" : "exit",
+          WIFSIGNALED(code) ? WTERMSIG(code) : WEXITSTATUS(code));
+    uint64_t peak = cgroup_peak(&group);
+    printf("peak of the cgroup, page cache included: %llu MiB of %llu; the "
+           "window: %llu MiB\n",
+           (unsigned long long)peak >> 20,
+           (unsigned long long)LIMIT_BYTES >> 20,
+           (unsigned long long)LIMIT_BYTES * 4 >> 20);
+    CHECK(peak <= LIMIT_BYTES, "expected the limit to hold");
+    cgroup_remove(&group);
+    model_remove(path);
+    if (skipped)
+        printf("skipped: this system offers no userfaultfd\n");
+    return n_failed != 0 ? 1 : skipped ? 77 : 0;
+}

@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: MIT */
+/* ggld edit: a model's key-values and tensor names changed. The work is the
+ * library's (<ggld/edit.h>); here is what was asked for, and what is said. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <ggld/edit.h>
+
+#include "changes.h"
+#include "command.h"
+#include "js.h"
+#include "opts.h"
+#include "paths.h"
+#include "pending.h"
+#include "progress.h"
+#include "report.h"
+#include "setting.h"
+#include "stop.h"
+#include "text.h"
+#include "watch.h"
+
+enum {
+    OPT_SET,
+    OPT_UNSET,
+    OPT_RENAME,
+    OPT_RENAME_TENSOR,
+    OPT_OUTPUT,
+    OPT_IN_PLACE,
+    OPT_RESERVE,
+    OPT_FORCE,
+    OPT_DRY_RUN,
+    OPT_RECOVER,
+    OPT_JSON
+};
+
+typedef struct job {
+    const args *a;
+    const char *path;
+    const char *out_path; /* NULL: the file itself */
+    bool in_place;
+    bool dry_run;
+    uint64_t reserve_bytes;
+    ggld_edit *edit;
+    progress bar;
+} job;
+
+/* ---- what is asked for ---- */
+
+static bool known_type(const void *user, const char *key, uint32_t *type,
+                       uint32_t *elem_type)
+{
+    const job *j = user;
+    return ggld_edit_type_of(j->edit, key, type, elem_type);
+}
+
+static int set_key(const job *j, const char *text)
+{
+    char why[SETTING_WHY_MAX];
+    setting s;
+    ggld_error err;
+    int status = STATUS_GOOD;
+
+    if (!setting_read(text, known_type, j, true, &s, why)) {
+        status = report_usage(j->a, "--set '%.120s': %s", text, why);
+    } else {
+        ggld_edit_value value = { .struct_size = sizeof value,
+                                  .type = s.type,
+                                  .elem_type = s.elem_type,
+                                  .data = s.data,
+                                  .size = s.n };
+        if (ggld_edit_set(j->edit, s.key, &value, &err) != GGLD_OK)
+            status = report_error(j->path, &err);
+    }
+    setting_free(&s);
+    return status;
+}
+
+static int rename_thing(const job *j, int option, const char *text)
+{
+    const char *equals = strchr(text, '=');
+    ggld_error err;
+
+    if (equals == NULL)
+        return report_usage(j->a, "--%s '%.120s': OLD=NEW is wanted",
+                            j->a->command->options[option].name, text);
+    char *old_name = strndup(text, (size_t)(equals - text));
+    if (old_name == NULL)
+        return report(j->path, "no memory");
+    ggld_status status =
+        option == OPT_RENAME
+            ? ggld_edit_rename(j->edit, old_name, equals + 1, &err)
+            : ggld_edit_rename_tensor(j->edit, old_name, equals + 1, &err);
+    free(old_name);
+    return status == GGLD_OK ? STATUS_GOOD : report_error(j->path, &err);
+}
+
+static int apply(const job *j, const given_option *given)
+{
+    ggld_error err;
+
+    if (given->option == OPT_SET)
+        return set_key(j, given->value);
+    if (given->option != OPT_UNSET)
+        return rename_thing(j, given->option, given->value);
+    if (ggld_edit_unset(j->edit, given->value, &err) != GGLD_OK)
+        return report_error(j->path, &err);
+    return STATUS_GOOD;
+}
+
+static int apply_all(const job *j)
+{
+    int status = STATUS_GOOD;
+    for (int i = 0; i < j->a->n_given && status == STATUS_GOOD; i++)
+        status = apply(j, &j->a->given[i]);
+    return status;
+}
+
+/* ---- what is said ---- */
+
+static const char *way_name(ggld_edit_way way)
+{
+    static const char *const names[] = { "nothing", "fits", "inserts",
+                                         "no room" };
+    return names[way];
+}
+
+static void print_plan(output *o, const job *j, const ggld_edit_plan *plan)
+{
+    if (plan->in_place == GGLD_EDIT_NOTHING)
+        out_text(o, "nothing to change\n");
+    else if (plan->in_place == GGLD_EDIT_NO_ROOM)
+        out_text(o, "in place: no\n");
+    else if (plan->in_place == GGLD_EDIT_FITS)
+        out_printf(o, "in place: %s, %" PRIu64 " bytes of room left for more\n",
+                   j->dry_run ? "it fits" : "done", plan->padding_bytes);
+    else
+        out_printf(o,
+                   "in place: %s, with %" PRIu64
+                   " bytes inserted before the data, %" PRIu64
+                   " of them left for more\n",
+                   j->dry_run ? "possible, where the file system can" : "done",
+                   plan->new_data_bytes - plan->old_data_bytes,
+                   plan->padding_bytes);
+}
+
+static json_object *json_plan(const ggld_edit_plan *plan)
+{
+    json_object *row = js_object();
+
+    js_set_text(row, "way", way_name(plan->in_place));
+    js_set_u64(row, "metadata_bytes", plan->needed_bytes);
+    js_set_u64(row, "data_offset_old", plan->old_data_bytes);
+    if (plan->in_place != GGLD_EDIT_NO_ROOM) {
+        js_set_u64(row, "data_offset_new", plan->new_data_bytes);
+        js_set_u64(row, "padding_bytes", plan->padding_bytes);
+    } else {
+        js_set_text(row, "reason", plan->reason.message);
+    }
+    return row;
+}
+
+/* The changes, before they are made: afterwards the old file is gone. */
+static int list_changes(const job *j, const ggld_edit_plan *plan,
+                        json_object **list)
+{
+    bool as_in_place = j->in_place && plan->in_place != GGLD_EDIT_NOTHING;
+    ggld_file *now = NULL;
+    ggld_error err;
+
+    if (ggld_edit_preview(j->edit, as_in_place, &now, &err) != GGLD_OK)
+        return report_error(j->path, &err);
+    if (j->a->values[OPT_JSON] != NULL)
+        *list = changes_json(j->edit, now);
+    else if (j->dry_run)
+        changes_print(j->a->out, j->edit, now);
+    ggld_close(now);
+    return STATUS_GOOD;
+}
+
+static void print_done(const job *j, const ggld_edit_plan *plan)
+{
+    output *o = j->a->out;
+    const char *written = j->out_path != NULL ? j->out_path : j->path;
+
+    if (j->dry_run || j->in_place || plan->in_place == GGLD_EDIT_NOTHING) {
+        if (j->in_place || plan->in_place == GGLD_EDIT_NOTHING || j->dry_run)
+            print_plan(o, j, plan);
+        return;
+    }
+    text_put_name(o, written, strlen(written));
+    out_printf(o, ": written, %" PRIu64 " change%s\n", plan->n_changed,
+               plan->n_changed == 1 ? "" : "s");
+}
+
+static void print_done_json(const job *j, const ggld_edit_plan *plan,
+                            json_object *list)
+{
+    const char *written = j->out_path != NULL ? j->out_path : j->path;
+    bool nothing = plan->in_place == GGLD_EDIT_NOTHING && j->out_path == NULL;
+    json_object *object = js_object();
+
+    js_set_text(object, "file", j->path);
+    js_set(object, "changes", list);
+    js_set(object, "in_place", json_plan(plan));
+    js_set(object, "dry_run", js_bool(j->dry_run));
+    js_set(object, "written",
+           j->dry_run || nothing ? NULL : js_text(written, strlen(written)));
+    js_print(j->a->out, object);
+}
+
+/* ---- doing it ---- */
+
+static int carry_out(job *j)
+{
+    ggld_file_info info = { .struct_size = sizeof info };
+    ggld_error err;
+    ggld_status status;
+
+    if (j->in_place) {
+        status = ggld_edit_in_place(j->edit, &err);
+    } else {
+        ggld_file_get_info(ggld_edit_file(j->edit), &info);
+        stop_watch();
+        progress_begin(&j->bar, "edit", info.data_bytes);
+        status = ggld_edit_write(j->edit, j->out_path, &err);
+        progress_end(&j->bar);
+    }
+    if (status == GGLD_E_CANCELLED)
+        return stop_report(j->out_path != NULL ? j->out_path : j->path);
+    return status == GGLD_OK ? STATUS_GOOD : report_error(j->path, &err);
+}
+
+static void note_shard(const job *j)
+{
+    const ggld_kv *no = ggld_kv_find(ggld_edit_file(j->edit), "split.no");
+    const ggld_kv *count = ggld_kv_find(ggld_edit_file(j->edit), "split.count");
+    uint64_t shard, n;
+
+    if (no == NULL || count == NULL || !ggld_kv_get_u64(no, &shard) ||
+        !ggld_kv_get_u64(count, &n) || n < 2)
+        return;
+    report_note(j->path, "shard %" PRIu64 " of %" PRIu64 "%s", shard + 1, n,
+                shard == 0 ? ": the set's key-values are these"
+                           : "; the set's key-values are those of the first "
+                             "shard");
+}
+
+static int run_edit(job *j)
+{
+    ggld_edit_plan plan = { .struct_size = sizeof plan };
+    json_object *list = NULL;
+    ggld_error err;
+    int status = apply_all(j);
+
+    if (status != STATUS_GOOD)
+        return status;
+    note_shard(j);
+    if (ggld_edit_plan_of(j->edit, &plan, &err) != GGLD_OK)
+        return report_error(j->path, &err);
+    if (j->in_place && plan.in_place == GGLD_EDIT_NO_ROOM)
+        return report_error(j->path, &plan.reason);
+    status = list_changes(j, &plan, &list);
+    if (status == STATUS_GOOD && !j->dry_run)
+        status = carry_out(j);
+    if (status != STATUS_GOOD)
+        json_object_put(list);
+    else if (j->a->values[OPT_JSON] != NULL)
+        print_done_json(j, &plan, list);
+    else
+        print_done(j, &plan);
+    return status;
+}
+
+static int open_edit(job *j)
+{
+    ggld_edit_options options = ggld_edit_options_init();
+    ggld_error err;
+
+    if (j->in_place)
+        options.flags |= GGLD_EDIT_IN_PLACE;
+    if (j->a->values[OPT_FORCE] != NULL)
+        options.flags |= GGLD_EDIT_FORCE;
+    options.reserve_bytes = j->reserve_bytes;
+    options.progress = watch_progress;
+    options.progress_user = &j->bar;
+    if (ggld_edit_open(&j->edit, j->path, &options, &err) != GGLD_OK)
+        return report_error(j->path, &err);
+    return STATUS_GOOD;
+}
+
+/* ---- the command line ---- */
+
+static int check_options(const args *a, job *j)
+{
+    const char *reserve = a->values[OPT_RESERVE];
+
+    if (j->in_place && j->out_path != NULL)
+        return report_usage(a, "--in-place and --output exclude each other");
+    if (reserve != NULL && (!opts_size(reserve, &j->reserve_bytes) ||
+                            j->reserve_bytes > (1u << 30)))
+        return report_usage(a, "--reserve '%s': bytes up to 1G are wanted",
+                            reserve);
+    if (a->values[OPT_RECOVER] != NULL) {
+        if (a->n_given != 0 || j->in_place || j->out_path != NULL ||
+            j->dry_run || reserve != NULL)
+            return report_usage(a, "--recover stands alone, but for --force");
+        return STATUS_GOOD;
+    }
+    if (a->n_given == 0 && reserve == NULL)
+        return report_usage(a, "nothing to change: --set, --unset, --rename, "
+                               "--rename-tensor or --reserve is wanted");
+    if (j->out_path != NULL && paths_same(j->path, j->out_path))
+        return report_usage(a, "FILE and --output are the same file: without "
+                               "--output, FILE is replaced");
+    return STATUS_GOOD;
+}
+
+static int edit_run(const args *a)
+{
+    job j = { .a = a,
+              .path = a->operands[0],
+              .out_path = a->values[OPT_OUTPUT],
+              .in_place = a->values[OPT_IN_PLACE] != NULL,
+              .dry_run = a->values[OPT_DRY_RUN] != NULL };
+    bool only_recover = a->values[OPT_RECOVER] != NULL;
+    int status = check_options(a, &j);
+
+    if (status == STATUS_GOOD && (only_recover || !j.dry_run))
+        status = pending_end(j.path, a->values[OPT_FORCE] != NULL,
+                             only_recover ? a->out : NULL);
+    if (status != STATUS_GOOD || only_recover)
+        return status;
+    status = open_edit(&j);
+    if (status == STATUS_GOOD)
+        status = run_edit(&j);
+    ggld_edit_free(j.edit);
+    return status;
+}
+
+static const option_row options[] = {
+    [OPT_SET] = { "set", 's', "KEY[:TYPE]=VALUE",
+                  "set a key; its type is kept, a new key needs one",
+                  .is_repeated = true },
+    [OPT_UNSET] = { "unset", 'u', "KEY", "remove a key", .is_repeated = true },
+    [OPT_RENAME] = { "rename", 0, "OLD=NEW", "rename a key",
+                     .is_repeated = true },
+    [OPT_RENAME_TENSOR] = { "rename-tensor", 0, "OLD=NEW", "rename a tensor",
+                            .is_repeated = true },
+    [OPT_OUTPUT] = { "output", 'o', "OUT", "write a new file, FILE stays" },
+    [OPT_IN_PLACE] = { "in-place", 'i', NULL, "rewrite the metadata only" },
+    [OPT_RESERVE] = { "reserve", 0, "BYTES", "leave room for later edits" },
+    [OPT_FORCE] = { "force", 0, NULL,
+                    "in place though others have the file open" },
+    [OPT_DRY_RUN] = { "dry-run", 'n', NULL, "show the changes, make none" },
+    [OPT_RECOVER] = { "recover", 0, NULL, "end an edit that was interrupted" },
+    [OPT_JSON] = { "json", 0, NULL, "print JSON" },
+    { NULL, 0, NULL, NULL },
+};
+
+const command_row command_edit = {
+    "edit",
+    "FILE",
+    "Changes key-values and names of tensors",
+    "Changes are made in the order that they are given in. TYPE is u8 to u64, i8\n"
+    "to i64, f32, f64, bool or string, with [] an array, whose VALUE is a JSON\n"
+    "list; VALUE may be @FILE. FILE is replaced by a new one when that is whole;\n"
+    "--in-place takes milliseconds, whatever the model's size, where there is or\n"
+    "can be made room. Tensor data, version and byte order stay as they are.\n",
+    1,
+    1,
+    options,
+    edit_run,
+};
