@@ -16,7 +16,7 @@ typedef struct bench_open {
     uint64_t n_rounds;
     double open_seconds; /* ggld_open_path and ggld_close */
     /* open, mmap, one walk over the lengths of the same strings, munmap,
-     * close; 0 where the file's numbers are not this machine's. */
+     * close; 0 of a set, and where the file's numbers are not this machine's. */
     double walk_seconds;
     uint64_t n_strings;
     uint64_t n_records; /* key-values and tensors */

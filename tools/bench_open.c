@@ -111,13 +111,15 @@ static int walk_once(const char *path, const walk_plan *plan, double *seconds)
     return STATUS_GOOD;
 }
 
-static int open_once(const char *path, double *seconds)
+static int open_once(const char *path, uint32_t flags, double *seconds)
 {
+    ggld_open_options options = ggld_open_options_init();
     ggld_file *file;
     ggld_error err;
     double start = progress_clock();
 
-    if (ggld_open_path(&file, path, NULL, &err) != GGLD_OK)
+    options.flags = flags;
+    if (ggld_open_path(&file, path, &options, &err) != GGLD_OK)
         return report_error(path, &err);
     ggld_close(file);
     *seconds = progress_clock() - start;
@@ -132,7 +134,7 @@ static int run_rounds(const model *m, const walk_plan *plan, bool walk,
     size_t n = 0;
 
     while (n < ROUNDS_MAX && (n < 5 || progress_clock() - start < SECONDS)) {
-        int status = open_once(m->path, &opens[n]);
+        int status = open_once(m->path, m->open_flags, &opens[n]);
         walks[n] = 0;
         if (status == STATUS_GOOD && walk)
             status = walk_once(m->path, plan, &walks[n]);
@@ -148,8 +150,8 @@ static int run_rounds(const model *m, const walk_plan *plan, bool walk,
 
 int bench_run_open(const model *m, bench_open *b)
 {
-    bool walk =
-        m->info.version >= 2 && m->info.big_endian == bits_host_big_endian();
+    bool walk = m->info.version >= 2 && m->info.n_shards == 1 &&
+                m->info.big_endian == bits_host_big_endian();
     walk_plan plan;
 
     if (!plan_make(m, &plan))

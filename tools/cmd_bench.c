@@ -12,7 +12,7 @@
 #include "opts.h"
 #include "report.h"
 
-enum { OPT_ELEMS, OPT_JSON };
+enum { OPT_ELEMS, OPT_SINGLE, OPT_JSON };
 
 #define ELEMS_DEFAULT (UINT64_C(64) << 20)
 #define TYPES_MAX     48
@@ -193,7 +193,8 @@ static int bench_run(const args *a)
         !opts_number(a->values[OPT_ELEMS], 1, UINT64_C(1) << 40, &max_elems))
         return report_usage(a, "--elems is '%s': a number from 1 on",
                             a->values[OPT_ELEMS]);
-    int status = model_open(&m, a->operands[0]);
+    int status =
+        model_open_with(&m, a->operands[0], single_flag(a->values[OPT_SINGLE]));
     if (status != STATUS_GOOD)
         return status;
     status = bench_run_open(&m, &r.open);
@@ -210,6 +211,7 @@ static int bench_run(const args *a)
 static const option_row options[] = {
     [OPT_ELEMS] = { "elems", 0, "N",
                     "floats of the large output (default 67108864)" },
+    [OPT_SINGLE] = OPTION_SINGLE,
     [OPT_JSON] = { "json", 0, NULL, "print JSON" },
     { NULL, 0, NULL, NULL },
 };

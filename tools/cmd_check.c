@@ -12,7 +12,7 @@
 #include "scan.h"
 #include "text.h"
 
-enum { OPT_STRICT, OPT_DATA, OPT_JSON };
+enum { OPT_STRICT, OPT_DATA, OPT_SINGLE, OPT_JSON };
 
 /* Where findings go. */
 typedef struct listing {
@@ -44,6 +44,7 @@ static json_object *json_finding(ggld_severity severity, const ggld_error *f)
     js_set_text(row, "section", section_name(f->section));
     js_set(row, "index", f->index == GGLD_NO_INDEX ? NULL : js_u64(f->index));
     js_set_u64(row, "offset", f->offset);
+    js_set_u64(row, "shard", f->shard);
     js_set_text(row, "message", f->message);
     return row;
 }
@@ -145,7 +146,8 @@ static void print_json(const args *a, json_object *findings, json_object *data,
 static int check_data(const args *a, listing *l, json_object *data, verdict *v)
 {
     model m;
-    int status = model_open(&m, a->operands[0]);
+    int status =
+        model_open_with(&m, a->operands[0], single_flag(a->values[OPT_SINGLE]));
 
     if (status != STATUS_GOOD)
         return status;
@@ -185,10 +187,12 @@ static int judge(const args *a, listing *l, verdict *v)
     bool strict = a->values[OPT_STRICT] != NULL;
     listing other = { NULL, NULL, { 0 } };
     const char *path = a->operands[0];
-    int status = check_structure(path, strict ? GGLD_OPEN_STRICT : 0, l);
+    uint32_t flags = single_flag(a->values[OPT_SINGLE]);
+    uint32_t strictly = flags | GGLD_OPEN_STRICT;
+    int status = check_structure(path, strict ? strictly : flags, l);
 
     if (status == STATUS_GOOD)
-        status = check_structure(path, strict ? 0 : GGLD_OPEN_STRICT, &other);
+        status = check_structure(path, strict ? flags : strictly, &other);
     v->readable = (strict ? &other : l)->n[GGLD_ERROR] == 0;
     v->accepted = (strict ? l : &other)->n[GGLD_ERROR] == 0;
     if (status == STATUS_GOOD)
@@ -201,7 +205,8 @@ static int check_all(const args *a, listing *l, json_object *data, model *m,
 {
     int status = judge(a, l, v);
 
-    if (status == STATUS_GOOD && model_peek(m, a->operands[0]))
+    if (status == STATUS_GOOD &&
+        model_peek(m, a->operands[0], single_flag(a->values[OPT_SINGLE])))
         v->cut_off = m->missing_bytes != 0;
     if (status == STATUS_GOOD && v->readable && a->values[OPT_DATA] != NULL)
         status = check_data(a, l, data, v);
@@ -236,6 +241,7 @@ static const option_row options[] = {
                      "what ggml would refuse is an error too" },
     [OPT_DATA] = { "data", 0, NULL,
                    "look for NaN and infinity in scales and floats" },
+    [OPT_SINGLE] = OPTION_SINGLE,
     [OPT_JSON] = { "json", 0, NULL, "print JSON" },
     { NULL, 0, NULL, NULL },
 };
@@ -247,7 +253,7 @@ const command_row command_check = {
     "Lists every finding with its severity and byte, what is missing of a file\n"
     "that is cut off, then two verdicts: whether the file can be read, and\n"
     "whether ggml takes it as a container. Exit status 1 where there is an\n"
-    "error among the findings.\n",
+    "error among the findings. Of a shard all of its set are checked.\n",
     1,
     1,
     options,

@@ -14,7 +14,7 @@
 #include "report.h"
 #include "stop.h"
 
-enum { OPT_FORMAT, OPT_ROWS, OPT_OUTPUT };
+enum { OPT_FORMAT, OPT_ROWS, OPT_OUTPUT, OPT_SINGLE };
 
 static int parse_format(const args *a, dump_format *out)
 {
@@ -108,11 +108,11 @@ static int job_make(const args *a, const model *m, dump_job *job)
     return parse_rows(a, job);
 }
 
-static int dump_to_file(const dump_job *job, const char *path)
+static int dump_to_file(const model *m, const dump_job *job, const char *path)
 {
     outfile f;
 
-    if (paths_same(job->path, path))
+    if (model_has(m, path))
         return report(path, "is the model itself: not overwritten");
     int status = outfile_begin(&f, path);
     if (status != STATUS_GOOD)
@@ -134,13 +134,14 @@ static int dump_run(const args *a)
     if (job.format != DUMP_TEXT && path == NULL && a->out->terminal)
         return report_usage(a, "binary data is not for a terminal: give "
                                "-o OUT or redirect");
-    status = model_open(&m, a->operands[0]);
+    status =
+        model_open_with(&m, a->operands[0], single_flag(a->values[OPT_SINGLE]));
     if (status != STATUS_GOOD)
         return status;
     status = job_make(a, &m, &job);
     if (status == STATUS_GOOD && path != NULL) {
         stop_watch();
-        status = dump_to_file(&job, path);
+        status = dump_to_file(&m, &job, path);
     } else if (status == STATUS_GOOD) {
         status = dump_run_job(&job, a->out);
     }
@@ -154,6 +155,7 @@ static const option_row options[] = {
     [OPT_ROWS] = { "rows", 'r', "A:B", "rows A up to, not with, B" },
     [OPT_OUTPUT] = { "output", 'o', "OUT",
                      "write to OUT, which appears only complete" },
+    [OPT_SINGLE] = OPTION_SINGLE,
     { NULL, 0, NULL, NULL },
 };
 

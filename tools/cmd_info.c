@@ -12,7 +12,7 @@
 #include "report.h"
 #include "value.h"
 
-enum { OPT_JSON };
+enum { OPT_SINGLE, OPT_JSON };
 
 /* Of all tensors of one type. */
 typedef struct type_sum {
@@ -101,6 +101,41 @@ static void line_string(output *o, const model *m, const char *label,
     out_text(o, s.len < 200 ? "\n" : "...\n");
 }
 
+static void print_shards(output *o, const model *m)
+{
+    out_printf(o, "%-14s%" PRIu32 "\n", "shards", m->info.n_shards);
+    for (uint32_t s = 0; s < m->info.n_shards; s++) {
+        const ggld_file *shard = ggld_file_shard(m->file, s);
+        const char *path = ggld_file_path(shard);
+        ggld_file_info info = model_file_info(shard);
+        out_text(o, "  ");
+        text_put_name(o, path, strlen(path));
+        out_printf(o, ": metadata %s, data %s, %" PRIu64 " tensor%s\n",
+                   text_size(info.metadata_bytes).text,
+                   text_size(info.data_bytes).text, ggld_tensor_count(shard),
+                   ggld_tensor_count(shard) == 1 ? "" : "s");
+    }
+}
+
+static json_object *json_shards(const model *m)
+{
+    json_object *list = js_array();
+
+    for (uint32_t s = 0; s < m->info.n_shards; s++) {
+        const ggld_file *shard = ggld_file_shard(m->file, s);
+        ggld_file_info info = model_file_info(shard);
+        json_object *row = js_object();
+        js_set_text(row, "file", ggld_file_path(shard));
+        js_set_u64(row, "version", info.version);
+        js_set_u64(row, "file_bytes", info.file_bytes);
+        js_set_u64(row, "metadata_bytes", info.metadata_bytes);
+        js_set_u64(row, "data_bytes", info.data_bytes);
+        js_set_u64(row, "tensor_count", ggld_tensor_count(shard));
+        js_append(list, row);
+    }
+    return list;
+}
+
 static void print_head(output *o, const model *m, const summary *s)
 {
     const ggld_file_info *info = &m->info;
@@ -111,6 +146,8 @@ static void print_head(output *o, const model *m, const summary *s)
     out_printf(o, "\n%-14sGGUF version %u, %s-endian, alignment %" PRIu64 "\n",
                "format", (unsigned)info->version,
                info->big_endian ? "big" : "little", info->alignment_bytes);
+    if (info->n_shards > 1)
+        print_shards(o, m);
     line_label(o, "size");
     line_size(o, info->file_bytes);
     out_printf(o, ": metadata %s, data %s\n",
@@ -237,6 +274,7 @@ static void print_json(output *o, const model *m, const summary *s,
     js_set_u64(object, "version", info->version);
     js_set_text(object, "byte_order", info->big_endian ? "big" : "little");
     js_set_u64(object, "alignment_bytes", info->alignment_bytes);
+    js_set(object, "shards", json_shards(m));
     js_set_u64(object, "file_bytes", info->file_bytes);
     js_set_u64(object, "metadata_bytes", info->metadata_bytes);
     js_set_u64(object, "data_bytes", info->data_bytes);
@@ -270,7 +308,8 @@ static int info_run(const args *a)
     ggld_edit_trace trace = pending_of(a->operands[0], &why);
     if (trace != GGLD_EDIT_CLEAN)
         report_note(a->operands[0], "%s", why.message);
-    int status = model_open_partial(&m, a->operands[0]);
+    int status = model_open_partial(&m, a->operands[0],
+                                    single_flag(a->values[OPT_SINGLE]));
 
     if (status != STATUS_GOOD)
         return status;
@@ -287,6 +326,7 @@ static int info_run(const args *a)
 }
 
 static const option_row options[] = {
+    [OPT_SINGLE] = OPTION_SINGLE,
     [OPT_JSON] = { "json", 0, NULL, "print JSON" },
     { NULL, 0, NULL, NULL },
 };

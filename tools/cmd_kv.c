@@ -7,7 +7,7 @@
 #include "report.h"
 #include "value.h"
 
-enum { OPT_JSON };
+enum { OPT_SINGLE, OPT_JSON };
 
 static int report_no_key(const model *m, const char *key)
 {
@@ -65,7 +65,8 @@ static int print_one(const args *a, const model *m, const char *key)
 static int kv_run(const args *a)
 {
     model m;
-    int status = model_open_partial(&m, a->operands[0]);
+    int status = model_open_partial(&m, a->operands[0],
+                                    single_flag(a->values[OPT_SINGLE]));
 
     if (status != STATUS_GOOD)
         return status;
@@ -80,6 +81,7 @@ static int kv_run(const args *a)
 }
 
 static const option_row options[] = {
+    [OPT_SINGLE] = OPTION_SINGLE,
     [OPT_JSON] = { "json", 0, NULL, "print JSON, every value in full" },
     { NULL, 0, NULL, NULL },
 };

@@ -65,6 +65,13 @@ static bool key_is(ggld_string key, const char *name)
     return key.len == strlen(name) && memcmp(key.data, name, key.len) == 0;
 }
 
+/* What is written of a set is no shard any more. */
+static bool is_split_key(ggld_string key)
+{
+    return key_is(key, "split.no") || key_is(key, "split.count") ||
+           key_is(key, "split.tensors.count");
+}
+
 static ggld_status set_kv(const plan *p, const ggld_kv *kv, ggld_error *err)
 {
     ggld_string key = ggld_kv_key(kv);
@@ -77,6 +84,8 @@ static ggld_status set_kv(const plan *p, const ggld_kv *kv, ggld_error *err)
     if (key_is(key, KEY_ALIGNMENT))
         return ggld_writer_set_u32(p->writer, KEY_ALIGNMENT, p->alignment_bytes,
                                    err);
+    if (p->in.info.n_shards > 1 && is_split_key(key))
+        return GGLD_OK;
     return ggld_writer_copy_kv(p->writer, kv, err);
 }
 
@@ -348,7 +357,9 @@ static int quantize_run(const args *a)
     status = model_open(&p.in, p.in_path);
     if (status != STATUS_GOOD)
         return status;
-    status = check_tensors(&p);
+    status = model_has(&p.in, p.out_path)
+                 ? report_usage(a, "OUT is a shard of IN")
+                 : check_tensors(&p);
     if (status == STATUS_GOOD) {
         choose_alignment(&p);
         status = run_plan(&p);

@@ -12,7 +12,7 @@
 #include "report.h"
 #include "text.h"
 
-enum { OPT_JSON };
+enum { OPT_SINGLE, OPT_JSON };
 
 #define N_CELLS     40
 #define GROUPS_BACK 256
@@ -298,7 +298,8 @@ static int residency_run(const args *a)
 {
     groups g;
     model m;
-    int status = model_open(&m, a->operands[0]);
+    int status =
+        model_open_with(&m, a->operands[0], single_flag(a->values[OPT_SINGLE]));
     if (status != STATUS_GOOD)
         return status;
     uint64_t *resident =
@@ -315,6 +316,7 @@ static int residency_run(const args *a)
 }
 
 static const option_row options[] = {
+    [OPT_SINGLE] = OPTION_SINGLE,
     [OPT_JSON] = { "json", 0, NULL, "print JSON" },
     { NULL, 0, NULL, NULL },
 };

@@ -14,7 +14,7 @@
 #include "report.h"
 #include "text.h"
 
-enum { OPT_BUDGET, OPT_F32, OPT_IO, OPT_JSON };
+enum { OPT_BUDGET, OPT_F32, OPT_IO, OPT_SINGLE, OPT_JSON };
 
 #define BUDGET_DEFAULT (UINT64_C(512) << 20)
 /* Looking at the page cache takes milliseconds for a large file. */
@@ -148,7 +148,8 @@ static int stream_run_command(const args *a)
         options.flags = GGLD_STREAM_ON_WORKERS;
     }
     int status = job_open(a, a->values[OPT_IO], a->values[OPT_BUDGET],
-                          &options.io, &options.max_resident_bytes, &m);
+                          a->values[OPT_SINGLE], &options.io,
+                          &options.max_resident_bytes, &m);
     if (status != STATUS_GOOD)
         return status;
     status = stream(&m, &options, &s);
@@ -166,6 +167,7 @@ static const option_row options[] = {
     [OPT_F32] = { "f32", 0, NULL, "dequantise everything on the way" },
     [OPT_IO] = { "io", 0, "WAY",
                  "how to read: auto, map, pread, direct, uring" },
+    [OPT_SINGLE] = OPTION_SINGLE,
     [OPT_JSON] = { "json", 0, NULL, "print JSON" },
     { NULL, 0, NULL, NULL },
 };

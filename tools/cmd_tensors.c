@@ -7,7 +7,7 @@
 #include "js.h"
 #include "model.h"
 
-enum { OPT_JSON };
+enum { OPT_SINGLE, OPT_JSON };
 
 typedef struct widths {
     size_t name;
@@ -29,12 +29,6 @@ static widths widths_of(const model *m)
     return w;
 }
 
-static bool is_whole(const model *m, const ggld_tensor_info *info)
-{
-    return info->size_bytes <= m->info.file_bytes &&
-           info->file_offset_bytes <= m->info.file_bytes - info->size_bytes;
-}
-
 static void print_table(output *o, const model *m)
 {
     widths w = widths_of(m);
@@ -42,16 +36,20 @@ static void print_table(output *o, const model *m)
     text_put_column(o, "name", 4, w.name);
     out_printf(o, "  %-8s  ", "type");
     text_put_column(o, "shape", 5, w.shape);
-    out_printf(o, "  %16s  %16s\n", "bytes", "offset");
+    out_printf(o, "  %16s  %16s%s\n", "bytes", "offset",
+               m->info.n_shards > 1 ? "  shard" : "");
     for (uint64_t i = 0; i < ggld_tensor_count(m->file); i++) {
         ggld_tensor_info info = model_tensor(m, i);
         text_number shape = model_shape_text(&info);
         text_put_column(o, info.name.data, info.name.len, w.name);
         out_printf(o, "  %-8s  ", model_type_text(info.type).text);
         text_put_column(o, shape.text, strlen(shape.text), w.shape);
-        out_printf(o, "  %16s  %16s%s\n", text_grouped(info.size_bytes).text,
-                   text_grouped(info.file_offset_bytes).text,
-                   is_whole(m, &info) ? "" : "  not whole");
+        out_printf(o, "  %16s  %16s", text_grouped(info.size_bytes).text,
+                   text_grouped(info.file_offset_bytes).text);
+        /* As the file's name has it. */
+        if (m->info.n_shards > 1)
+            out_printf(o, "  %05" PRIu32, info.shard + 1);
+        out_text(o, model_tensor_whole(m, &info) ? "\n" : "  not whole\n");
     }
 }
 
@@ -72,7 +70,8 @@ static json_object *json_row(const model *m, uint64_t index)
     js_set_u64(row, "elements", info.n_elems);
     js_set_u64(row, "size_bytes", info.size_bytes);
     js_set_u64(row, "file_offset_bytes", info.file_offset_bytes);
-    js_set(row, "whole", js_bool(is_whole(m, &info)));
+    js_set_u64(row, "shard", info.shard);
+    js_set(row, "whole", js_bool(model_tensor_whole(m, &info)));
     return row;
 }
 
@@ -91,7 +90,8 @@ static void print_json(output *o, const model *m)
 static int tensors_run(const args *a)
 {
     model m;
-    int status = model_open_partial(&m, a->operands[0]);
+    int status = model_open_partial(&m, a->operands[0],
+                                    single_flag(a->values[OPT_SINGLE]));
 
     if (status != STATUS_GOOD)
         return status;
@@ -104,6 +104,7 @@ static int tensors_run(const args *a)
 }
 
 static const option_row options[] = {
+    [OPT_SINGLE] = OPTION_SINGLE,
     [OPT_JSON] = { "json", 0, NULL, "print JSON" },
     { NULL, 0, NULL, NULL },
 };

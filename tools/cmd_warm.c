@@ -11,7 +11,7 @@
 #include "select.h"
 #include "text.h"
 
-enum { OPT_TENSORS, OPT_ORDER, OPT_BUDGET, OPT_IO, OPT_JSON };
+enum { OPT_TENSORS, OPT_ORDER, OPT_BUDGET, OPT_IO, OPT_SINGLE, OPT_JSON };
 
 static int warm(const args *a, const selection *s,
                 const ggld_prefetch_options *options, job_run *r)
@@ -58,7 +58,8 @@ static int warm_run(const args *a)
     model m;
 
     int status = job_open(a, a->values[OPT_IO], a->values[OPT_BUDGET],
-                          &options.io, &options.max_resident_bytes, &m);
+                          a->values[OPT_SINGLE], &options.io,
+                          &options.max_resident_bytes, &m);
     if (status != STATUS_GOOD)
         return status;
     options.progress = job_run_progress;
@@ -83,6 +84,7 @@ static const option_row options[] = {
                     "names and patterns, one a line: these first" },
     [OPT_BUDGET] = { "budget", 0, "SIZE", "stop when so much is warm" },
     [OPT_IO] = { "io", 0, "WAY", "how to read: auto, map, pread, uring" },
+    [OPT_SINGLE] = OPTION_SINGLE,
     [OPT_JSON] = { "json", 0, NULL, "print JSON" },
     { NULL, 0, NULL, NULL },
 };

@@ -25,14 +25,17 @@ static int parse_io(const args *a, const char *text, uint32_t *out)
 }
 
 int job_open(const args *a, const char *io, const char *budget,
-             uint32_t *io_out, uint64_t *budget_bytes, model *m)
+             const char *single, uint32_t *io_out, uint64_t *budget_bytes,
+             model *m)
 {
     int status = parse_io(a, io, io_out);
     if (status == STATUS_GOOD && budget != NULL &&
         (!opts_size(budget, budget_bytes) || *budget_bytes == 0))
         status =
             report_usage(a, "--budget is '%s': a size like 512M or 4G", budget);
-    return status == STATUS_GOOD ? model_open(m, a->operands[0]) : status;
+    if (status != STATUS_GOOD)
+        return status;
+    return model_open_with(m, a->operands[0], single_flag(single));
 }
 
 void job_run_begin(job_run *r, const char *path, const char *label)

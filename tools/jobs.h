@@ -19,10 +19,11 @@ typedef struct job_run {
     double seconds;
 } job_run;
 
-/* Opens the model, once the values of --io and --budget are understood; what is
- * NULL of them leaves its result as it was. Exit status. */
+/* Opens the model, once the values of --io, --budget and --single are
+ * understood; what is NULL of them leaves its result as it was. Exit status. */
 int job_open(const args *a, const char *io, const char *budget,
-             uint32_t *io_out, uint64_t *budget_bytes, model *m);
+             const char *single, uint32_t *io_out, uint64_t *budget_bytes,
+             model *m);
 
 void job_run_begin(job_run *r, const char *path, const char *label);
 void job_run_progress(ggld_job *job, uint64_t done_bytes, uint64_t total_bytes,

@@ -6,88 +6,111 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "paths.h"
 #include "report.h"
 
-static void model_opened(model *m, const char *path)
+static void model_opened(model *m, const char *path, uint32_t flags)
 {
     m->path = path;
-    m->info.struct_size = sizeof m->info;
-    ggld_file_get_info(m->file, &m->info);
+    m->open_flags = flags;
+    m->info = model_file_info(m->file);
     m->whole = true;
     m->n_whole = ggld_tensor_count(m->file);
     m->data_all_bytes = m->info.data_bytes;
 }
 
-int model_open(model *m, const char *path)
+static ggld_status open_flags(model *m, const char *path, uint32_t flags,
+                              ggld_error *err)
+{
+    ggld_open_options options = ggld_open_options_init();
+    options.flags = flags;
+    return ggld_open_path(&m->file, path, &options, err);
+}
+
+int model_open_with(model *m, const char *path, uint32_t flags)
 {
     ggld_error err;
 
     memset(m, 0, sizeof *m);
-    if (ggld_open_path(&m->file, path, NULL, &err) != GGLD_OK)
+    if (open_flags(m, path, flags, &err) != GGLD_OK)
         return report_error(path, &err);
-    model_opened(m, path);
+    model_opened(m, path, flags);
     return STATUS_GOOD;
 }
 
-static void model_measure_tensor(model *m, uint64_t index, uint64_t *end)
+/* What one file's table asks for: where its data ends; bytes past the end of
+ * the file. */
+typedef struct measured {
+    uint64_t end;
+    uint64_t missing;
+} measured;
+
+static void model_measure_tensor(model *m, const ggld_tensor_info *info,
+                                 uint64_t file_bytes, measured *of)
 {
-    ggld_tensor_info info = model_tensor(m, index);
-    uint64_t tensor_end, first = UINT64_MAX;
+    uint64_t end;
 
     /* Past any file's end: that is not missing, but wrong. */
-    if (__builtin_add_overflow(info.file_offset_bytes, info.size_bytes,
-                               &tensor_end)) {
-        *end = UINT64_MAX;
+    if (__builtin_add_overflow(info->file_offset_bytes, info->size_bytes,
+                               &end)) {
+        of->end = UINT64_MAX;
         return;
     }
-    *end = tensor_end > *end ? tensor_end : *end;
-    if (tensor_end <= m->info.file_bytes || info.size_bytes == 0) {
+    of->end = end > of->end ? end : of->end;
+    if (end <= file_bytes || info->size_bytes == 0) {
         m->n_whole++;
         return;
     }
-    if (m->missing_bytes != 0)
-        first = model_tensor(m, m->first_missing).file_offset_bytes;
-    if (info.file_offset_bytes < first)
-        m->first_missing = index;
-    if (tensor_end - m->info.file_bytes > m->missing_bytes)
-        m->missing_bytes = tensor_end - m->info.file_bytes;
+    ggld_tensor_info first = { .shard = UINT32_MAX };
+    if (m->missing_bytes != 0 || of->missing != 0)
+        first = model_tensor(m, m->first_missing);
+    if (info->shard < first.shard ||
+        (info->shard == first.shard &&
+         info->file_offset_bytes < first.file_offset_bytes))
+        m->first_missing = info->index;
+    if (end - file_bytes > of->missing)
+        of->missing = end - file_bytes;
 }
 
-/* What the table asks for and what there is of it. */
+/* What the tables ask for and what there is of it. */
 static void model_measure(model *m)
 {
-    uint64_t end = m->info.metadata_bytes;
-
     m->n_whole = 0;
-    for (uint64_t i = 0; i < ggld_tensor_count(m->file); i++)
-        model_measure_tensor(m, i, &end);
-    m->data_all_bytes = end - m->info.metadata_bytes;
+    m->data_all_bytes = 0;
+    for (uint32_t s = 0; s < m->info.n_shards; s++) {
+        const ggld_file *shard = ggld_file_shard(m->file, s);
+        ggld_file_info info = model_file_info(shard);
+        measured of = { info.metadata_bytes, 0 };
+        for (uint64_t i = 0; i < ggld_tensor_count(shard); i++) {
+            ggld_tensor_info t = model_tensor_info(ggld_tensor_at(shard, i));
+            model_measure_tensor(m, &t, info.file_bytes, &of);
+        }
+        m->data_all_bytes += of.end - info.metadata_bytes;
+        m->missing_bytes += of.missing;
+    }
     m->whole = m->n_whole == ggld_tensor_count(m->file);
 }
 
-bool model_peek(model *m, const char *path)
+bool model_peek(model *m, const char *path, uint32_t flags)
 {
-    ggld_open_options options = ggld_open_options_init();
-
     memset(m, 0, sizeof *m);
-    options.flags = GGLD_OPEN_METADATA;
-    if (ggld_open_path(&m->file, path, &options, NULL) != GGLD_OK)
+    if (open_flags(m, path, flags | GGLD_OPEN_METADATA, NULL) != GGLD_OK)
         return false;
-    model_opened(m, path);
+    model_opened(m, path, flags);
     model_measure(m);
     return true;
 }
 
-int model_open_partial(model *m, const char *path)
+int model_open_partial(model *m, const char *path, uint32_t flags)
 {
     ggld_error err;
 
     memset(m, 0, sizeof *m);
-    if (ggld_open_path(&m->file, path, NULL, &err) == GGLD_OK) {
-        model_opened(m, path);
+    if (open_flags(m, path, flags, &err) == GGLD_OK) {
+        model_opened(m, path, flags);
         return STATUS_GOOD;
     }
-    if (err.code != GGLD_E_TRUNCATED || !model_peek(m, path))
+    if (err.code != GGLD_E_TRUNCATED || !model_peek(m, path, flags))
         return report_error(path, &err);
     report_note(
         path,
@@ -110,6 +133,35 @@ void model_close(model *m)
 {
     ggld_close(m->file);
     m->file = NULL;
+}
+
+bool model_has(const model *m, const char *path)
+{
+    if (paths_same(m->path, path))
+        return true;
+    for (uint32_t s = 0; s < m->info.n_shards; s++)
+        if (paths_same(ggld_file_path(ggld_file_shard(m->file, s)), path))
+            return true;
+    return false;
+}
+
+const ggld_file *model_shard(const model *m, const ggld_tensor_info *info)
+{
+    return ggld_file_shard(m->file, info->shard);
+}
+
+ggld_file_info model_file_info(const ggld_file *file)
+{
+    ggld_file_info info = { .struct_size = sizeof info };
+    ggld_file_get_info(file, &info);
+    return info;
+}
+
+bool model_tensor_whole(const model *m, const ggld_tensor_info *info)
+{
+    uint64_t file_bytes = model_file_info(model_shard(m, info)).file_bytes;
+    return info->size_bytes <= file_bytes &&
+           info->file_offset_bytes <= file_bytes - info->size_bytes;
 }
 
 ggld_tensor_info model_tensor_info(const ggld_tensor *tensor)

@@ -11,24 +11,50 @@
 typedef struct model {
     const char *path;
     ggld_file *file;
+    uint32_t open_flags; /* GGLD_OPEN_SINGLE, or 0 */
     ggld_file_info info;
     bool whole;              /* false: tensor data is missing */
     uint64_t n_whole;        /* tensors whose data is all there */
     uint64_t data_all_bytes; /* that the table asks for */
-    uint64_t missing_bytes;  /* of them past the end of the file */
+    uint64_t missing_bytes;  /* of them past the end of the file, or of the
+                                files of a set */
     uint64_t first_missing;  /* tensor whose data is the first to be cut off */
 } model;
 
+/* The row for commands that open one shard, not the set it is of, when told
+ * to; and what its value makes of the flags below. */
+#define OPTION_SINGLE                                                         \
+    {                                                                         \
+        "single", 0, NULL, "open this shard alone, not the set that it is of" \
+    }
+static inline uint32_t single_flag(const char *value)
+{
+    return value != NULL ? GGLD_OPEN_SINGLE : 0;
+}
+
 /* Exit status; what is wrong has been reported. model_open wants a file that
- * is whole, model_open_partial takes one whose data is not, and notes it. */
-int model_open(model *m, const char *path);
-int model_open_partial(model *m, const char *path);
+ * is whole, model_open_partial takes one whose data is not, and notes it. flags
+ * are GGLD_OPEN_SINGLE or 0. */
+int model_open_with(model *m, const char *path, uint32_t flags);
+static inline int model_open(model *m, const char *path)
+{
+    return model_open_with(m, path, 0);
+}
+int model_open_partial(model *m, const char *path, uint32_t flags);
 /* Whatever is there of a file's records, without a word: is any? */
-bool model_peek(model *m, const char *path);
+bool model_peek(model *m, const char *path, uint32_t flags);
 /* What was said of a file that changes meanwhile is said of no file at all:
  * STATUS_FAULT, and reported. */
 int model_unchanged(const model *m);
 void model_close(model *m);
+
+/* Is path the model's file, or one of its shards? */
+bool model_has(const model *m, const char *path);
+/* The file that a tensor's data is in. */
+const ggld_file *model_shard(const model *m, const ggld_tensor_info *info);
+ggld_file_info model_file_info(const ggld_file *file);
+/* Is it all inside that file? */
+bool model_tensor_whole(const model *m, const ggld_tensor_info *info);
 
 ggld_tensor_info model_tensor(const model *m, uint64_t index);
 ggld_tensor_info model_tensor_info(const ggld_tensor *tensor);

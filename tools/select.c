@@ -108,16 +108,20 @@ static int place_by_file(choice *c, const char *path)
     return status;
 }
 
-static uint64_t offset_of(const ggld_view *view)
+static ggld_tensor_info info_of(const void *view)
 {
-    return model_tensor_info(view->tensor).file_offset_bytes;
+    return model_tensor_info(((const ggld_view *)view)->tensor);
 }
 
+/* Of a set shard by shard. */
 static int by_offset(const void *a, const void *b)
 {
-    uint64_t x = offset_of(a);
-    uint64_t y = offset_of(b);
-    return x < y ? -1 : x > y;
+    ggld_tensor_info x = info_of(a), y = info_of(b);
+    if (x.shard != y.shard)
+        return x.shard < y.shard ? -1 : 1;
+    return x.file_offset_bytes < y.file_offset_bytes
+               ? -1
+               : x.file_offset_bytes > y.file_offset_bytes;
 }
 
 static int choose(choice *c, const char *globs, const char *order_path)

@@ -30,7 +30,7 @@ run check --json "$work/part.gguf"
 json "not whole: JSON" '[.readable,.accepted_by_ggml,.data_checked,(.findings|length>0)]' \
     '[false,false,false,true]'
 json "a finding's keys" '.findings[0]|keys_unsorted' \
-    '["severity","code","section","index","offset","message"]'
+    '["severity","code","section","index","offset","shard","message"]'
 
 # missing BYTES EXPECTED: of the sample, cut to so many.
 missing() {

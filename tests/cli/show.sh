@@ -39,7 +39,7 @@ is "tensors: a line each, and a title" 22 "$(wc -l <"$work/out")"
 
 # ---- JSON ----
 run info --json "$sample"
-json "info: keys" 'keys_unsorted' '["file","version","byte_order","alignment_bytes","file_bytes","metadata_bytes","data_bytes","data_bytes_declared","whole","tensors_whole","interrupted_edit","parameters","bits_per_weight","quantization","quantization_declared","kv_count","kv","tensor_count","types"]'
+json "info: keys" 'keys_unsorted' '["file","version","byte_order","alignment_bytes","shards","file_bytes","metadata_bytes","data_bytes","data_bytes_declared","whole","tensors_whole","interrupted_edit","parameters","bits_per_weight","quantization","quantization_declared","kv_count","kv","tensor_count","types"]'
 json "info: numbers" '[.version,.file_bytes,.parameters,.kv_count,.tensor_count]' \
     '[3,1215584,2098432,27,21]'
 json "info: arrays are shortened" \
@@ -53,7 +53,7 @@ has "kv: f32 in its shortest form" "$work/out" '"value": 1e-05'
 run kv --json "$sample" tokenizer.ggml.tokens
 json "kv KEY: letters beyond ASCII" '.value[0]' '"Ā"'
 run tensors --json "$sample"
-json "tensors" '.tensors[2]' '{"index":2,"name":"blk.0.ffn_down.weight","type":"q4_0","type_id":2,"supported":true,"dims":[768,256],"elements":196608,"size_bytes":110592,"file_offset_bytes":179296,"whole":true}'
+json "tensors" '.tensors[2]' '{"index":2,"name":"blk.0.ffn_down.weight","type":"q4_0","type_id":2,"supported":true,"dims":[768,256],"elements":196608,"size_bytes":110592,"file_offset_bytes":179296,"shard":0,"whole":true}'
 
 # ---- names and values that would do harm ----
 hostile=$work/hostile.gguf

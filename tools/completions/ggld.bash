@@ -49,13 +49,13 @@ _ggld() {
     esac
     if [ -z "$words" ] && [[ $cur == -* ]]; then
         case $command in
-        info | kv | tensors) words="--json --help" ;;
-        dump) words="--format --rows --output --help" ;;
+        info | kv | tensors) words="--single --json --help" ;;
+        dump) words="--format --rows --output --single --help" ;;
         edit)
             words="--set --unset --rename --rename-tensor --output --in-place
                 --reserve --force --dry-run --recover --json --help"
             ;;
-        check) words="--strict --data --json --help" ;;
+        check) words="--strict --data --single --json --help" ;;
         quantize) words="--type --pure --help" ;;
         upgrade) words="--big-endian --help" ;;
         diff) words="--values --metadata --json --help" ;;
@@ -63,10 +63,10 @@ _ggld() {
             words="--type --layers --vocab --like --size --sparse --seed
                 --help"
             ;;
-        bench) words="--elems --json --help" ;;
-        warm) words="--tensors --order --budget --io --json --help" ;;
-        residency) words="--json --help" ;;
-        stream) words="--budget --f32 --io --json --help" ;;
+        bench) words="--elems --single --json --help" ;;
+        warm) words="--tensors --order --budget --io --single --json --help" ;;
+        residency) words="--single --json --help" ;;
+        stream) words="--budget --f32 --io --single --json --help" ;;
         hash)
             words="--algo --format --output --save --whole --chunks --uncached
                 --json --help"
