@@ -7,7 +7,6 @@
 #include "command.h"
 #include "dump.h"
 #include "model.h"
-#include "nearest.h"
 #include "opts.h"
 #include "outfile.h"
 #include "paths.h"
@@ -72,21 +71,6 @@ static int parse_rows(const args *a, dump_job *job)
     return STATUS_GOOD;
 }
 
-static int report_no_tensor(const model *m, const char *name)
-{
-    nearest near = nearest_begin(name);
-
-    for (uint64_t i = 0; i < ggld_tensor_count(m->file); i++) {
-        ggld_tensor_info info = model_tensor(m, i);
-        nearest_offer(&near, info.name.data, info.name.len);
-    }
-    if (near.word[0] != '\0')
-        return report(m->path, "no tensor '%s' (did you mean '%s'?)", name,
-                      near.word);
-    return report(m->path, "no tensor '%s'; 'ggld tensors FILE' lists all",
-                  name);
-}
-
 static int job_make(const args *a, const model *m, dump_job *job)
 {
     const char *name = a->operands[1];
@@ -95,7 +79,7 @@ static int job_make(const args *a, const model *m, dump_job *job)
     job->path = m->path;
     job->tensor = ggld_tensor_find(m->file, name);
     if (job->tensor == NULL)
-        return report_no_tensor(m, name);
+        return model_no_tensor(m, name);
     job->info = model_tensor_info(job->tensor);
     job->row_elems = job->info.n_dims > 0 ? job->info.dims[0] : 1;
     job->n_rows = job->row_elems > 0 ? job->info.n_elems / job->row_elems : 0;

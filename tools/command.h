@@ -75,6 +75,7 @@ extern const command_row command_bench;
 extern const command_row command_warm;
 extern const command_row command_residency;
 extern const command_row command_stream;
+extern const command_row command_window;
 extern const command_row command_hash;
 extern const command_row command_verify;
 extern const command_row command_sign;

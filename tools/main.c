@@ -20,8 +20,8 @@ static const command_row *const commands[] = {
     &command_check,  &command_quantize,  &command_upgrade, &command_diff,
     &command_edit,   &command_sample,    &command_bench,
 #ifdef GGLD_HAVE_UV
-    &command_warm,     &command_residency, &command_stream,
-    &command_hash,     &command_verify,    &command_sign,
+    &command_warm,   &command_residency, &command_stream,  &command_window,
+    &command_hash,   &command_verify,    &command_sign,
 #endif
 };
 #define N_COMMANDS (sizeof commands / sizeof commands[0])

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "nearest.h"
 #include "paths.h"
 #include "report.h"
 
@@ -199,4 +200,19 @@ text_number model_shape_text(const ggld_tensor_info *info)
         used += n > 0 ? (size_t)n : 0;
     }
     return t;
+}
+
+int model_no_tensor(const model *m, const char *name)
+{
+    nearest near = nearest_begin(name);
+
+    for (uint64_t i = 0; i < ggld_tensor_count(m->file); i++) {
+        ggld_tensor_info info = model_tensor(m, i);
+        nearest_offer(&near, info.name.data, info.name.len);
+    }
+    if (near.word[0] != '\0')
+        return report(m->path, "no tensor '%s' (did you mean '%s'?)", name,
+                      near.word);
+    return report(m->path, "no tensor '%s'; 'ggld tensors FILE' lists all",
+                  name);
 }

@@ -55,6 +55,9 @@ const ggld_file *model_shard(const model *m, const ggld_tensor_info *info);
 ggld_file_info model_file_info(const ggld_file *file);
 /* Is it all inside that file? */
 bool model_tensor_whole(const model *m, const ggld_tensor_info *info);
+/* Reports that no tensor is called so, with the nearest name that one is. Exit
+ * status. */
+int model_no_tensor(const model *m, const char *name);
 
 ggld_tensor_info model_tensor(const model *m, uint64_t index);
 ggld_tensor_info model_tensor_info(const ggld_tensor *tensor);

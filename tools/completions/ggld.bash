@@ -19,7 +19,7 @@ _ggld() {
     COMPREPLY=()
     if [ "$COMP_CWORD" = 1 ]; then
         words="info kv tensors dump check edit quantize upgrade diff sample bench
-            warm residency stream hash verify sign help --help --version"
+            warm residency stream window hash verify sign help --help --version"
         mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur")
         return
     fi
@@ -30,7 +30,8 @@ _ggld() {
     sample:--layers | sample:--vocab | sample:--seed | sample:--size) return ;;
     warm:--io) words="auto map pread uring" ;;
     stream:--io) words="auto map pread direct uring" ;;
-    *:--budget | warm:--tensors) return ;;
+    window:--touch) words="order random" ;;
+    window:--chunk | window:--count | *:--budget | warm:--tensors) return ;;
     hash:-a | hash:--algo) words="sha256 sha1 xxh64 xxh3 uuid" ;;
     hash:-f | hash:--format | verify:-f | verify:--format)
         words="ggsum llama sha256sum digest lfs in-toto"
@@ -67,6 +68,7 @@ _ggld() {
         warm) words="--tensors --order --budget --io --single --json --help" ;;
         residency) words="--single --json --help" ;;
         stream) words="--budget --f32 --io --single --json --help" ;;
+        window) words="--touch --budget --chunk --count --json --help" ;;
         hash)
             words="--algo --format --output --save --whole --chunks --uncached
                 --json --help"
@@ -79,7 +81,8 @@ _ggld() {
         esac
     fi
     # The tensors of the file before.
-    if [ -z "$words" ] && [ "$command" = dump ] && [ -f "$prev" ]; then
+    if [ -z "$words" ] && { [ "$command" = dump ] || [ "$command" = window ]; } &&
+        [ -f "$prev" ]; then
         words=$(_ggld_tensors "$prev")
     fi
     if [ -n "$words" ]; then
