@@ -76,6 +76,9 @@ static ggld_status follow_links(ggld_target *t, ggld_error *err)
 
     for (int i = 0; i < MAX_LINKS; i++) {
         ssize_t len = readlink(t->path, link, sizeof link);
+        /* A link that can't be read must not be replaced. */
+        if (len < 0 && errno == EIO)
+            return ggld_target_fail(t, EIO, "can't look where it leads", err);
         if (len <= 0) /* no link; whatever else is wrong shows later */
             return GGLD_OK;
         ggld_status status = follow_link(t, link, (size_t)len, err);

@@ -4,6 +4,7 @@
  * old file or the whole new one. The calls are wrapped by the linker
  * (--wrap), so this needs neither strace nor a faulty disk. */
 #include <criterion/criterion.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -20,6 +21,7 @@
 /* ---- the wrapped calls ---- */
 
 typedef enum call {
+    READLINK,
     OPENAT,
     MKDIRAT,
     FSTATAT,
@@ -36,9 +38,9 @@ typedef enum call {
 } call;
 
 static const char *const call_names[] = {
-    "openat", "mkdirat",    "fstatat",   "fchmod",      "fallocate",
-    "pwrite", "copy_range", "ftruncate", "fsync(file)", "fsync(folder)",
-    "close",  "renameat",   "unlinkat"
+    "readlink",      "openat", "mkdirat",    "fstatat",   "fchmod",
+    "fallocate",     "pwrite", "copy_range", "ftruncate", "fsync(file)",
+    "fsync(folder)", "close",  "renameat",   "unlinkat"
 };
 
 #define MAX_CALLS 256
@@ -75,6 +77,13 @@ static bool intercept(call what)
     if (fault)
         errno = harness.fault_errno;
     return fault;
+}
+
+ssize_t __real_readlink(const char *path, char *out, size_t n);
+ssize_t __wrap_readlink(const char *path, char *out, size_t n);
+ssize_t __wrap_readlink(const char *path, char *out, size_t n)
+{
+    return intercept(READLINK) ? -1 : __real_readlink(path, out, n);
 }
 
 int __real_openat64(int at, const char *path, int flags, ...);
@@ -356,21 +365,21 @@ static void expect_calls(const char *path, const call *want, unsigned n_want)
 
 Test(faults, file_is_synced_then_renamed_then_its_folder_synced)
 {
-    static const call over_old[] = { OPENAT,       FSTATAT,    OPENAT, FCHMOD,
-                                     FALLOCATE,    PWRITE,     PWRITE, PWRITE,
-                                     FTRUNCATE,    FSYNC_FILE, CLOSE,  RENAMEAT,
-                                     FSYNC_FOLDER, CLOSE };
+    static const call over_old[] = { READLINK, OPENAT,       FSTATAT,    OPENAT,
+                                     FCHMOD,   FALLOCATE,    PWRITE,     PWRITE,
+                                     PWRITE,   FTRUNCATE,    FSYNC_FILE, CLOSE,
+                                     RENAMEAT, FSYNC_FOLDER, CLOSE };
     expect_calls("a.gguf", over_old, sizeof over_old / sizeof over_old[0]);
 }
 
 /* To the first block, and the rest at once. */
 Test(faults, data_that_is_copied_goes_from_file_to_file)
 {
-    static const call calls[] = { OPENAT,       FSTATAT,    OPENAT,
-                                  FCHMOD,       FALLOCATE,  PWRITE,
-                                  COPY_RANGE,   COPY_RANGE, FTRUNCATE,
-                                  FSYNC_FILE,   CLOSE,      RENAMEAT,
-                                  FSYNC_FOLDER, CLOSE };
+    static const call calls[] = { READLINK,  OPENAT,       FSTATAT,
+                                  OPENAT,    FCHMOD,       FALLOCATE,
+                                  PWRITE,    COPY_RANGE,   COPY_RANGE,
+                                  FTRUNCATE, FSYNC_FILE,   CLOSE,
+                                  RENAMEAT,  FSYNC_FOLDER, CLOSE };
     copy_from_now_on();
     expect_calls("a.gguf", calls, sizeof calls / sizeof calls[0]);
 }
@@ -378,10 +387,10 @@ Test(faults, data_that_is_copied_goes_from_file_to_file)
 Test(faults, new_folders_are_synced_too)
 {
     static const call in_new[] = {
-        OPENAT,    OPENAT,       OPENAT, MKDIRAT,      FSYNC_FOLDER, OPENAT,
-        MKDIRAT,   FSYNC_FOLDER, OPENAT, CLOSE,        FSTATAT,      OPENAT,
-        FALLOCATE, PWRITE,       PWRITE, PWRITE,       FTRUNCATE,    FSYNC_FILE,
-        CLOSE,     RENAMEAT,     CLOSE,  FSYNC_FOLDER, CLOSE
+        READLINK,   OPENAT,    OPENAT,       OPENAT, MKDIRAT,      FSYNC_FOLDER,
+        OPENAT,     MKDIRAT,   FSYNC_FOLDER, OPENAT, CLOSE,        FSTATAT,
+        OPENAT,     FALLOCATE, PWRITE,       PWRITE, PWRITE,       FTRUNCATE,
+        FSYNC_FILE, CLOSE,     RENAMEAT,     CLOSE,  FSYNC_FOLDER, CLOSE
     };
     remove("a.gguf");
     expect_calls("p/q/a.gguf", in_new, sizeof in_new / sizeof in_new[0]);
@@ -411,11 +420,12 @@ static bool run_fault(const char *path, unsigned n, int sys_errno)
         cr_assert(strstr(err.message, "output '") == err.message, "%s: %s",
                   what, err.message);
     }
-    /* Of all calls only the closing of a folder may fail unseen, and what is
-     * done another way then. */
+    /* Of all calls only the closing of a folder may fail unseen, what is done
+     * another way then, and looking for a link where there is nothing. */
     if (status == GGLD_OK)
-        cr_assert(failed == CLOSE || failed == COPY_RANGE, "%s: not noticed",
-                  what);
+        cr_assert(failed == CLOSE || failed == COPY_RANGE ||
+                      (failed == READLINK && sys_errno != EIO),
+                  "%s: not noticed", what);
     scene_check(path, status == GGLD_OK || renamed, what);
     return true;
 }
@@ -496,10 +506,10 @@ Test(faults, what_the_system_does_not_copy_is_read_and_written)
     scene_check("a.gguf", true, "copies of nothing");
     scene_set("a.gguf");
     harness.max_copy = 100000; /* the second one fails, in the middle */
-    harness.fault_at = 7;
+    harness.fault_at = 8;
     harness.fault_errno = EXDEV;
     cr_assert_eq(write_file("a.gguf"), GGLD_OK, "%s", err.message);
-    cr_assert_eq(harness.calls[7], COPY_RANGE);
+    cr_assert_eq(harness.calls[8], COPY_RANGE);
     scene_check("a.gguf", true, "a copy that ends halfway");
 }
 
@@ -544,6 +554,32 @@ Test(faults, what_a_file_system_does_not_offer_is_done_without)
     scene_check("a.gguf", true, "no fsync of folders");
 }
 
+Test(faults, a_link_that_cannot_be_read_is_not_replaced)
+{
+    struct stat st;
+    scene_set("a.gguf");
+    cr_assert_eq(symlink("a.gguf", "link.gguf"), 0);
+    harness.fault_at = 0;
+    harness.fault_errno = EIO;
+    cr_assert_eq(write_file("link.gguf"), GGLD_E_IO);
+    cr_assert_eq(harness.calls[0], READLINK);
+    cr_assert(lstat("link.gguf", &st) == 0 && S_ISLNK(st.st_mode));
+    remove("link.gguf");
+    scene_check("a.gguf", false, "a link that can't be read");
+}
+
+/* The second openat makes the temporary file. */
+Test(faults, a_name_that_is_taken_is_passed_by)
+{
+    scene_set("a.gguf");
+    harness.fault_at = 3;
+    harness.fault_errno = EEXIST;
+    cr_assert_eq(write_file("a.gguf"), GGLD_OK, "%s", err.message);
+    cr_assert_eq(harness.calls[3], OPENAT);
+    cr_assert_eq(harness.calls[4], OPENAT);
+    scene_check("a.gguf", true, "a name that is taken");
+}
+
 Test(faults, names_that_are_taken_are_not_tried_for_ever)
 {
     scene_set("a.gguf");
@@ -555,15 +591,45 @@ Test(faults, names_that_are_taken_are_not_tried_for_ever)
 
 /* ---- killed ---- */
 
-/* Leftovers of a killed process lie beside the target and are not read by
- * anyone; the test takes them away. */
+/* Temporary files beside the target. Their names do not end like a model's, so
+ * that whoever looks for models, or for the other shards of one, passes them
+ * by. */
+static int count_leftovers(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    const char *base = slash != NULL ? slash + 1 : path;
+    char in[64];
+    snprintf(in, sizeof in, "%.*s.",
+             slash != NULL ? (int)(slash - path + 1) : 0, path);
+    DIR *d = opendir(in);
+    const struct dirent *entry;
+    int n = 0;
+    while (d != NULL && (entry = readdir(d)) != NULL) {
+        const char *name = entry->d_name;
+        size_t len = strlen(base);
+        if (name[0] == '.' || strcmp(name, base) == 0)
+            continue;
+        cr_assert(strncmp(name, base, len) == 0 &&
+                      strncmp(name + len, ".tmp.", 5) == 0 &&
+                      strspn(name + len + 5, "0123456789abcdef") == 16 &&
+                      strlen(name) == len + 21,
+                  "'%s' is left, which is no temporary file's name", name);
+        n++;
+    }
+    if (d != NULL)
+        closedir(d);
+    return n;
+}
+
+/* Nothing else does; a process that is killed can't. */
 static void remove_leftovers(void)
 {
     cr_assert_eq(system("rm -rf ./*.tmp.* p"), 0);
 }
 
 /* Dies before call number n; false where there are not as many. */
-static bool run_killed(const char *path, unsigned n, unsigned rename_at)
+static bool run_killed(const char *path, unsigned n, unsigned rename_at,
+                       unsigned *n_with_leftovers)
 {
     int how;
     scene_set(path);
@@ -584,12 +650,16 @@ static bool run_killed(const char *path, unsigned n, unsigned rename_at)
     else
         cr_assert(!file_exists(path), "killed before call %u", n);
 
-    /* The next run is not disturbed. */
+    /* The next run is not disturbed, nor does it touch what may be another
+     * process's. */
+    int n_left = count_leftovers(path);
+    cr_assert_leq(n_left, 1, "killed before call %u", n);
+    *n_with_leftovers += (unsigned)n_left;
     harness_reset();
     cr_assert_eq(write_file(path), GGLD_OK, "after call %u: %s", n,
                  err.message);
     cr_assert(is_whole(path));
-    remove_leftovers();
+    cr_assert_eq(count_leftovers(path), n_left, "after call %u", n);
     return true;
 }
 
@@ -601,10 +671,14 @@ static void run_kills(void)
         unsigned rename_at = 0;
         while (harness.calls[rename_at] != RENAMEAT)
             rename_at++;
-        unsigned n = 0;
-        while (run_killed(paths[p], n, rename_at))
+        unsigned n = 0, n_with_leftovers = 0;
+        while (run_killed(paths[p], n, rename_at, &n_with_leftovers)) {
+            remove_leftovers();
             n++;
+        }
         cr_assert_geq(n, 14, "only %u calls", n);
+        cr_assert_geq(n_with_leftovers, 6, "of %u kills left one", n);
+        remove_leftovers();
     }
 }
 
