@@ -2,6 +2,7 @@
 /* Random blocks through both dequantisers. All bytes are random, scales too,
  * so that they are zero, subnormal, infinite and NaN as well. Ours reads and
  * writes at odd addresses, in buffers that end where the blocks do. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -125,7 +126,8 @@ static bool to_f16_is_same(const ggml_api *ggml, tally *t, const buffers *b,
     return same_halves(ggml, t, b, name, seed);
 }
 
-static void check_values(const ggml_api *ggml, tally *t, uint32_t type)
+static void check_values(const ggml_api *ggml, tally *t, uint32_t type,
+                         ggml_to_float to_float)
 {
     const ggld_type_traits *traits = ggld_type_traits_of(type);
     bool f32_same = true, f16_same = true;
@@ -133,14 +135,47 @@ static void check_values(const ggml_api *ggml, tally *t, uint32_t type)
     for (uint64_t seed = 1; seed <= N_SEEDS; seed++) {
         random_state r = { seed << 8 | type };
         buffers b = buffers_new(traits, 1 + random_below(&r, MAX_BLOCKS), &r);
-        ggml->traits_of((int)type)->to_float(b.aligned_src, b.theirs,
-                                             (int64_t)b.n_elems);
+        to_float(b.aligned_src, b.theirs, (int64_t)b.n_elems);
         f32_same &= to_f32_is_same(t, &b, type, seed);
         f16_same &= to_f16_is_same(ggml, t, &b, type, seed);
         buffers_free(&b);
     }
     tally_case(t, f32_same);
     tally_case(t, f16_same);
+}
+
+/* ggml makes blocks of Q8_1 but never reads them. Ours of theirs are within half
+ * a step of what they were made of; and a bit of the step, which is a half
+ * float. */
+static bool q8_1_is_near(const ggml_api *ggml, tally *t, uint64_t seed)
+{
+    enum { N = 32 * 32 };
+    const ggld_type_traits *traits = ggld_type_traits_of(GGLD_TYPE_Q8_1);
+    uint8_t blocks[N / 32 * 36];
+    float in[N], out[N];
+    random_state r = { seed };
+    ggld_error err;
+
+    for (size_t i = 0; i < N; i++)
+        in[i] = ((float)random_below(&r, 1u << 20) - 0x1p19f) *
+                (float)(1 + i / 32 * 5) * 0x1p-10f;
+    ggml->from_float_q8_1(in, blocks, N);
+    if (sizeof blocks != N / traits->block_elems * traits->block_bytes ||
+        ggld_dequantize_f32(GGLD_TYPE_Q8_1, blocks, sizeof blocks, out, N,
+                            &err) != GGLD_OK)
+        return tally_tell(t, "q8_1 cannot be dequantised");
+    for (size_t block = 0; block < N; block += 32) {
+        float most = 0;
+        for (size_t i = block; i < block + 32; i++)
+            most = fmaxf(most, fabsf(in[i]));
+        for (size_t i = block; i < block + 32; i++)
+            if (!(fabsf(out[i] - in[i]) <=
+                  most / 127 * 0.5f * 1.001f + most * 0x1p-11f))
+                return tally_tell(t, "q8_1, seed %llu, element %zu: %g from %g",
+                                  (unsigned long long)seed, i, (double)out[i],
+                                  (double)in[i]);
+    }
+    return true;
 }
 
 /* Known to both or neither, with the same block. */
@@ -160,12 +195,23 @@ static bool layout_is_same(const ggml_api *ggml, tally *t, uint32_t type)
                       elems, bytes);
 }
 
+static ggml_to_float to_float_of(const ggml_api *ggml, uint32_t type)
+{
+    return type == GGLD_TYPE_Q8_K ? ggml->to_float_q8_k
+                                  : ggml->traits_of((int)type)->to_float;
+}
+
 void check_blocks(const ggml_api *ggml, tally *t)
 {
+    bool q8_1_near = true;
+
     for (uint32_t type = 0; type < GGML_N_TYPES; type++) {
         bool same = layout_is_same(ggml, t, type);
         tally_case(t, same);
-        if (same && ggml->traits_of((int)type)->to_float != NULL)
-            check_values(ggml, t, type);
+        if (same && to_float_of(ggml, type) != NULL)
+            check_values(ggml, t, type, to_float_of(ggml, type));
     }
+    for (uint64_t seed = 1; seed <= N_SEEDS; seed++)
+        q8_1_near &= q8_1_is_near(ggml, t, seed);
+    tally_case(t, q8_1_near);
 }

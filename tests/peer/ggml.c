@@ -29,6 +29,8 @@ static const binding bindings[] = {
     BIND("ggml_log_set", log_set),
     BIND("ggml_free", free),
     BIND("ggml_get_type_traits", traits_of),
+    BIND("dequantize_row_q8_K", to_float_q8_k),
+    BIND("quantize_row_q8_1_ref", from_float_q8_1),
     BIND("gguf_init_from_file", open_file),
     BIND("gguf_init_from_buffer", open_buffer),
     BIND("gguf_free", close),

@@ -39,6 +39,9 @@ typedef struct ggml_api {
     void (*log_set)(ggml_log_fn log, void *user);
     void (*free)(ggml_context *ctx);
     const ggml_traits *(*traits_of)(int type);
+    /* What has no row in the table of types: these are of computation. */
+    ggml_to_float to_float_q8_k;
+    ggml_from_float from_float_q8_1;
     gguf_context *(*open_file)(const char *path, gguf_params params);
     gguf_context *(*open_buffer)(const void *data, size_t size,
                                  gguf_params params);
