@@ -12,6 +12,7 @@ BEGIN {
     may["lazy"] = may["spec"] "read write kern lazy "
     may["change"] = may["lazy"] "change "
     # Of libggld-uv, which has of libggld what is public, and base/.
+    may["export"] = may["base"] "export "
     may["integrity"] = may["base"] "integrity "
     may["jobs"] = may["integrity"] "jobs "
     may["window"] = may["base"] "window "
@@ -64,6 +65,8 @@ function check_loader(layer, quoted,    target, other) {
             refuse("only loader/integrity/ stands on libraries of hashes")
         if (name == "linux/userfaultfd.h" && layer != "window")
             refuse("only loader/window/ waits for faults")
+        if (name ~ /^json-c\// && layer != "integrity" && layer != "export")
+            refuse("only integrity/ and export/ stand on json-c")
         return
     }
     target = resolve(dir "/" name)

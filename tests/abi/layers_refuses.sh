@@ -9,7 +9,8 @@ trap 'rm -rf "$tree"' EXIT
 cd "$tree"
 
 mkdir -p include/ggld tools tests/views
-for layer in base spec read write kern lazy change integrity window jobs; do
+for layer in base spec read write kern lazy change export integrity window \
+    jobs; do
     mkdir -p loader/$layer
     echo '#include <ggld/a.h>' >loader/$layer/$layer.h
 done
@@ -58,6 +59,14 @@ loader/window/x.c "../integrity/integrity.h"
 loader/window/x.c "../lazy/lazy.h"
 loader/integrity/x.c "../window/window.h"
 loader/jobs/x.c "../window/window.h"
+loader/export/x.c "../integrity/integrity.h"
+loader/export/x.c "../jobs/jobs.h"
+loader/export/x.c "../write/write.h"
+loader/integrity/x.c "../export/export.h"
+loader/jobs/x.c "../export/export.h"
+loader/export/x.c <uv.h>
+loader/jobs/x.c <json-c/json.h>
+loader/read/x.c <json-c/json.h>
 loader/lazy/x.c <uv.h>
 loader/window/x.c <uv.h>
 loader/jobs/x.c <linux/userfaultfd.h>

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: MIT */
+/* GGUF as an output: what libggld writes. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "../base/checked.h"
+#include "../base/quote.h"
+#include "filetype.h"
+#include "output.h"
+
+#define KEY_ARCHITECTURE     "general.architecture"
+#define KEY_NAME             "general.name"
+#define KEY_FILE_TYPE        "general.file_type"
+#define KEY_VERSION          "general.quantization_version"
+#define KEY_ALIGNMENT        "general.alignment"
+#define QUANTIZATION_VERSION 2
+/* What a writer takes. */
+#define DEFAULT_ALIGNMENT 32
+#define MAX_ALIGNMENT     (1u << 20)
+#define MAX_NAME_BYTES    63
+
+static bool takes(uint32_t type)
+{
+    uint32_t file_type;
+    const ggld_type_traits *traits = ggld_type_traits_of(type);
+    return traits != NULL && traits->can_quantize &&
+           ggld_file_type_of(type, &file_type);
+}
+
+/* The convention of ggml's file types: matrices take the type where their rows
+ * are whole blocks of it and F16 where not, vectors F32. */
+static uint32_t choose(const ggld_export_plan *p, const ggld_source_tensor *t)
+{
+    uint32_t type = p->options.type;
+
+    if (t->n_dims < 2)
+        return (p->options.flags & GGLD_EXPORT_PURE) != 0 ? GGLD_TYPE_F16
+                                                          : GGLD_TYPE_F32;
+    return t->dims[0] % ggld_type_traits_of(type)->block_elems == 0
+               ? type
+               : GGLD_TYPE_F16;
+}
+
+/* May a tensor that is no copy have it? */
+static bool is_declarable(ggld_string name)
+{
+    return name.len > 0 && name.len <= MAX_NAME_BYTES &&
+           ggld_utf8_prefix(name.data, name.len) == name.len;
+}
+
+/* A tensor that keeps its type goes through chunks like the others, between
+ * which a cancel is heard. The writer's own copy, which hears none, is for what
+ * has to be brought to another byte order, and for names that only a copy may
+ * have. */
+static ggld_status arrange(ggld_export_plan *p, ggld_error *err)
+{
+    for (uint64_t i = 0; i < p->n_tensors; i++) {
+        ggld_planned *planned = &p->tensors[i];
+        const ggld_source_tensor *t = &p->source->tensors[planned->tensor];
+        bool renamed = planned->name.data != t->name.data;
+        planned->fed =
+            planned->type != t->type || t->gguf == NULL ||
+            (!t->copied_by_writer && (renamed || is_declarable(t->name)));
+        if (!planned->fed && renamed)
+            return ggld_fail(
+                err, GGLD_E_UNSUPPORTED,
+                ggld_place_of(GGLD_IN_TENSOR_INFO, planned->tensor, 0),
+                "tensor %s: a big-endian %s that keeps its type can't be "
+                "given another name",
+                ggld_quote(t->name.data, t->name.len).text, t->type_name);
+    }
+    return GGLD_OK;
+}
+
+/* ---- key-values ---- */
+
+static bool key_is(ggld_string key, const char *name)
+{
+    return key.len == strlen(name) && memcmp(key.data, name, key.len) == 0;
+}
+
+/* Keys that speak of the file, not of the model. */
+static bool is_of_shards(const ggld_export_plan *p, ggld_string key)
+{
+    ggld_file_info info = { .struct_size = sizeof info };
+
+    ggld_file_get_info(ggld_source_gguf_file(p->source), &info);
+    return info.n_shards > 1 &&
+           (key_is(key, "split.no") || key_is(key, "split.count") ||
+            key_is(key, "split.tensors.count"));
+}
+
+static uint32_t file_type_of(const ggld_export_plan *p)
+{
+    uint32_t file_type = 0;
+    (void)ggld_file_type_of(p->options.type, &file_type);
+    return file_type;
+}
+
+static ggld_status set_file_type(const ggld_export_plan *p, ggld_error *err)
+{
+    return ggld_writer_set_u32(p->state, KEY_FILE_TYPE, file_type_of(p), err);
+}
+
+static ggld_status set_version(const ggld_export_plan *p, ggld_error *err)
+{
+    return ggld_writer_set_u32(p->state, KEY_VERSION, QUANTIZATION_VERSION,
+                               err);
+}
+
+static ggld_status set_text(const ggld_export_plan *p, const char *key,
+                            const char *text, ggld_error *err)
+{
+    return text != NULL
+               ? ggld_writer_set_string(p->state, key, text, strlen(text), err)
+               : GGLD_OK;
+}
+
+/* What a writer takes of the source's alignment. */
+static uint32_t choose_alignment(const ggld_export_plan *p, uint64_t *said)
+{
+    ggld_file_info info = { .struct_size = sizeof info };
+    const ggld_file *file = ggld_source_gguf_file(p->source);
+
+    *said = DEFAULT_ALIGNMENT;
+    if (file == NULL)
+        return DEFAULT_ALIGNMENT;
+    ggld_file_get_info(file, &info);
+    *said = info.alignment_bytes;
+    return ggld_is_power_of_two(*said) && *said <= MAX_ALIGNMENT
+               ? (uint32_t)*said
+               : DEFAULT_ALIGNMENT;
+}
+
+static ggld_status copy_kv(const ggld_export_plan *p, const ggld_kv *kv,
+                           ggld_error *err)
+{
+    ggld_string key = ggld_kv_key(kv);
+    uint64_t said;
+
+    if (key_is(key, KEY_FILE_TYPE))
+        return set_file_type(p, err);
+    if (key_is(key, KEY_VERSION))
+        return set_version(p, err);
+    if (key_is(key, KEY_ALIGNMENT))
+        return ggld_writer_set_u32(p->state, KEY_ALIGNMENT,
+                                   choose_alignment(p, &said), err);
+    return is_of_shards(p, key) ? GGLD_OK
+                                : ggld_writer_copy_kv(p->state, kv, err);
+}
+
+/* Of a key that is there more than once, the first counts. */
+static ggld_status copy_kvs(const ggld_export_plan *p, const ggld_file *file,
+                            ggld_error *err)
+{
+    ggld_status status = GGLD_OK;
+
+    for (uint64_t i = 0; i < ggld_kv_count(file) && status == GGLD_OK; i++) {
+        const ggld_kv *kv = ggld_kv_at(file, i);
+        ggld_string key = ggld_kv_key(kv);
+        if (ggld_kv_find_n(file, key.data, key.len) == kv)
+            status = copy_kv(p, kv, err);
+        else
+            ggld_plan_note(p,
+                           "key-value %" PRIu64
+                           " %s is left out: its key was there "
+                           "before, and the first one is kept",
+                           i, ggld_quote(key.data, key.len).text);
+    }
+    return status;
+}
+
+static bool is_general(ggld_string key)
+{
+    return key.len > 8 && memcmp(key.data, "general.", 8) == 0 &&
+           memchr(key.data, '\0', (size_t)key.len) == NULL &&
+           !key_is(key, KEY_FILE_TYPE) && !key_is(key, KEY_VERSION) &&
+           !key_is(key, KEY_ALIGNMENT);
+}
+
+/* The general.* texts of a source that has no key-values. Of shards that say
+ * the same, the last counts. */
+static ggld_status copy_texts(const ggld_export_plan *p, ggld_error *err)
+{
+    ggld_status status = GGLD_OK;
+    ggld_string key, value;
+    char name[256];
+
+    for (uint64_t i = 0; status == GGLD_OK &&
+                         p->source->format->text_at(p->source, i, &key, &value);
+         i++) {
+        if (!is_general(key) || key.len >= sizeof name)
+            continue;
+        memcpy(name, key.data, (size_t)key.len);
+        name[key.len] = '\0';
+        status = ggld_writer_set_string(p->state, name, value.data,
+                                        (size_t)value.len, err);
+    }
+    return status;
+}
+
+static ggld_status set_kvs(const ggld_export_plan *p, ggld_error *err)
+{
+    const ggld_export_options *o = &p->options;
+    const ggld_file *file = ggld_source_gguf_file(p->source);
+    ggld_status status = file != NULL ? copy_kvs(p, file, err) : GGLD_OK;
+
+    if (status == GGLD_OK)
+        status = set_text(p, KEY_ARCHITECTURE, o->architecture, err);
+    if (status == GGLD_OK)
+        status = set_text(p, KEY_NAME, o->name, err);
+    if (status == GGLD_OK && file == NULL)
+        status = copy_texts(p, err);
+    if (status == GGLD_OK && file == NULL)
+        status = set_text(p, KEY_ARCHITECTURE, o->architecture, err);
+    if (status == GGLD_OK && file == NULL)
+        status = set_text(p, KEY_NAME, o->name, err);
+    if (status == GGLD_OK &&
+        (file == NULL || ggld_kv_find(file, KEY_VERSION) == NULL))
+        status = set_version(p, err);
+    if (status == GGLD_OK &&
+        (file == NULL || ggld_kv_find(file, KEY_FILE_TYPE) == NULL))
+        status = set_file_type(p, err);
+    if (status == GGLD_OK && o->set_metadata != NULL)
+        status = o->set_metadata(p->state, o->user, err);
+    return status;
+}
+
+/* ---- tensors ---- */
+
+static ggld_status declare(const ggld_export_plan *p,
+                           const ggld_planned *planned, ggld_error *err)
+{
+    const ggld_source_tensor *t = &p->source->tensors[planned->tensor];
+
+    if (!planned->fed)
+        return ggld_writer_copy_tensor(p->state, t->gguf, err);
+    return ggld_writer_declare_tensor(p->state, planned->name.data,
+                                      (size_t)planned->name.len, planned->type,
+                                      t->dims, t->n_dims, err);
+}
+
+/* Of what the writer copies by itself, between the puts. */
+static int on_copied(uint64_t done_bytes, uint64_t total_bytes, void *user)
+{
+    (void)done_bytes;
+    (void)total_bytes;
+    return ggld_plan_progress(user, NULL) != GGLD_OK;
+}
+
+static ggld_status begin(ggld_export_plan *p, const char *path, ggld_error *err)
+{
+    ggld_writer_options options = ggld_writer_options_init();
+    ggld_writer *w;
+    uint64_t said;
+
+    options.alignment_bytes = choose_alignment(p, &said);
+    if (said != options.alignment_bytes)
+        ggld_plan_note(p,
+                       "alignment %" PRIu64
+                       " is not one that ggml takes: %d is "
+                       "written",
+                       said, DEFAULT_ALIGNMENT);
+    options.progress = on_copied;
+    options.progress_user = p;
+    ggld_status status = ggld_writer_new(&w, &options, err);
+    if (status != GGLD_OK)
+        return status;
+    p->state = w;
+    status = set_kvs(p, err);
+    for (uint64_t i = 0; i < p->n_tensors && status == GGLD_OK; i++)
+        status = declare(p, &p->tensors[i], err);
+    return status == GGLD_OK ? ggld_writer_begin(w, path, err) : status;
+}
+
+static ggld_status put(ggld_export_plan *p, const void *data, size_t size,
+                       ggld_error *err)
+{
+    return ggld_writer_put_bytes(p->state, data, size, err);
+}
+
+static ggld_status seal(ggld_export_plan *p, ggld_error *err)
+{
+    return ggld_writer_seal(p->state, err);
+}
+
+static ggld_status finish(ggld_export_plan *p, ggld_error *err)
+{
+    return ggld_writer_finish(p->state, err);
+}
+
+static void free_writer(ggld_export_plan *p)
+{
+    ggld_writer_free(p->state);
+    p->state = NULL;
+}
+
+const ggld_output_format ggld_output_gguf = {
+    GGLD_EXPORT_GGUF, ".gguf",     takes, choose, arrange, begin, put, seal,
+    finish,           free_writer,
+};

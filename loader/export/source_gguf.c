@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT */
+/* GGUF files as a source: what libggld reads. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <ggld/tensor.h>
+
+#include "../base/quote.h"
+#include "source.h"
+
+static bool recognise(const ggld_source_look *look)
+{
+    (void)look;
+    return true;
+}
+
+/* A shard's descriptor, to see what becomes of it; there is none where bytes
+ * are the app's. */
+static ggld_status take_stamp(ggld_source_file *f, const ggld_file *shard,
+                              ggld_error *err)
+{
+    ggld_backing backing = { .struct_size = sizeof backing };
+    const char *path = ggld_file_path(shard);
+
+    f->fd = -1;
+    f->path = strdup(path != NULL ? path : "the file");
+    if (f->path == NULL)
+        return ggld_fail(err, GGLD_E_NOMEM, ggld_nowhere(),
+                         "no memory to open a model");
+    ggld_file_get_backing(shard, &backing);
+    if (backing.fd < 0)
+        return GGLD_OK;
+    f->fd = fcntl(backing.fd, F_DUPFD_CLOEXEC, 0);
+    if (f->fd >= 0 && fstat(f->fd, &f->stamp) == 0)
+        return GGLD_OK;
+    return ggld_fail_errno(err, errno,
+                           ggld_place_of(GGLD_IN_FILE, GGLD_NO_INDEX, 0),
+                           "file: fstat");
+}
+
+static ggld_status take_stamps(ggld_export_source *s, ggld_error *err)
+{
+    ggld_file_info info = { .struct_size = sizeof info };
+    ggld_status status = GGLD_OK;
+
+    ggld_file_get_info(s->state, &info);
+    s->files = calloc(info.n_shards, sizeof *s->files);
+    if (s->files == NULL)
+        return ggld_fail(err, GGLD_E_NOMEM, ggld_nowhere(),
+                         "no memory to open a model");
+    while (s->n_files < info.n_shards && status == GGLD_OK) {
+        status = take_stamp(&s->files[s->n_files],
+                            ggld_file_shard(s->state, s->n_files), err);
+        s->n_files++;
+    }
+    return status;
+}
+
+static ggld_status open_gguf(ggld_export_source *s, const char *const *paths,
+                             size_t n_paths, ggld_error *err)
+{
+    ggld_file *file;
+
+    ggld_status status = ggld_open_path(&file, paths[0], NULL, err);
+    if (status != GGLD_OK)
+        return status;
+    s->state = file;
+    if (n_paths > 1)
+        return ggld_fail(err, GGLD_E_INVALID, ggld_nowhere(),
+                         "%s is a GGUF model; of several files only "
+                         "safetensors are one model together",
+                         ggld_quote(paths[0], strlen(paths[0])).text);
+    return GGLD_OK;
+}
+
+/* One number to an element, so that swapping it needs no table. */
+static bool is_plain(const ggld_type_traits *traits)
+{
+    return traits != NULL && traits->block_elems == 1;
+}
+
+static void take_tensor(ggld_export_source *s, uint64_t i)
+{
+    ggld_source_tensor *t = &s->tensors[i];
+    ggld_tensor_info info = { .struct_size = sizeof info };
+
+    t->gguf = ggld_tensor_at(s->state, i);
+    ggld_tensor_get_info(t->gguf, &info);
+    const ggld_type_traits *traits = ggld_type_traits_of(info.type);
+    t->name = info.name;
+    t->type = info.type;
+    t->type_name = traits != NULL ? traits->name : NULL;
+    t->readable = traits != NULL && traits->can_dequantize;
+    t->n_dims = info.n_dims;
+    memcpy(t->dims, info.dims, sizeof t->dims);
+    t->n_elems = info.n_elems;
+    t->size_bytes = info.size_bytes;
+    t->copied_by_writer = info.big_endian && !is_plain(traits);
+    t->file = info.shard;
+}
+
+static ggld_status list(ggld_export_source *s, ggld_error *err)
+{
+    uint64_t n = ggld_tensor_count(s->state);
+    ggld_status status = ggld_source_room(s, n, err);
+
+    if (status == GGLD_OK)
+        status = take_stamps(s, err);
+    if (status != GGLD_OK)
+        return status;
+    for (uint64_t i = 0; i < n; i++)
+        take_tensor(s, i);
+    s->n_tensors = n;
+    return GGLD_OK;
+}
+
+/* first_byte and size are whole elements. */
+static void swap_plain(uint8_t *p, size_t size, uint32_t width)
+{
+    for (size_t i = 0; i < size; i += width)
+        for (uint32_t k = 0; k < width / 2; k++) {
+            uint8_t byte = p[i + k];
+            p[i + k] = p[i + width - 1 - k];
+            p[i + width - 1 - k] = byte;
+        }
+}
+
+static ggld_status read_bytes(const ggld_export_source *s, uint64_t tensor,
+                              uint64_t first_byte, void *dst, size_t size,
+                              ggld_error *err)
+{
+    const ggld_source_tensor *t = &s->tensors[tensor];
+    ggld_tensor_info info = { .struct_size = sizeof info };
+
+    ggld_status status =
+        ggld_tensor_read_bytes(t->gguf, first_byte, dst, size, err);
+    ggld_tensor_get_info(t->gguf, &info);
+    if (status == GGLD_OK && info.big_endian)
+        swap_plain(dst, size, ggld_type_traits_of(t->type)->block_bytes);
+    return status;
+}
+
+static ggld_status read_f32(const ggld_export_source *s, uint64_t tensor,
+                            uint64_t first_elem, float *dst, uint64_t n_elems,
+                            void *scratch, ggld_error *err)
+{
+    ggld_view view = ggld_tensor_view(s->tensors[tensor].gguf);
+
+    (void)scratch;
+    ggld_status status =
+        ggld_view_elems(&view, &view, first_elem, n_elems, err);
+    if (status == GGLD_OK)
+        status = ggld_view_read_f32(&view, dst, n_elems, err);
+    return status;
+}
+
+/* Of a key that is there more than once, the first counts. */
+static bool text_at(const ggld_export_source *s, uint64_t i, ggld_string *key,
+                    ggld_string *value)
+{
+    const ggld_kv *kv = ggld_kv_at(s->state, i);
+
+    if (kv == NULL)
+        return false;
+    *key = ggld_kv_key(kv);
+    if (ggld_kv_find_n(s->state, key->data, key->len) != kv ||
+        !ggld_kv_get_string(kv, value))
+        key->len = 0;
+    return true;
+}
+
+static void close_gguf(ggld_export_source *s)
+{
+    ggld_close(s->state);
+}
+
+ggld_file *ggld_source_gguf_file(const ggld_export_source *s)
+{
+    return s->format == &ggld_source_gguf ? s->state : NULL;
+}
+
+const ggld_source_format ggld_source_gguf = {
+    "gguf",     recognise, open_gguf, list,
+    read_bytes, read_f32,  text_at,   close_gguf,
+};
