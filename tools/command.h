@@ -65,13 +65,14 @@ extern const command_row command_kv;
 extern const command_row command_tensors;
 extern const command_row command_dump;
 extern const command_row command_check;
-extern const command_row command_quantize;
 extern const command_row command_upgrade;
 extern const command_row command_diff;
 extern const command_row command_edit;
 extern const command_row command_sample;
 extern const command_row command_bench;
 /* With libggld-uv only. */
+extern const command_row command_convert;
+extern const command_row command_quantize;
 extern const command_row command_warm;
 extern const command_row command_residency;
 extern const command_row command_stream;

@@ -14,14 +14,16 @@
 #include "nearest.h"
 #include "opts.h"
 #include "report.h"
+#include "stop.h"
 
 static const command_row *const commands[] = {
-    &command_info,   &command_kv,        &command_tensors, &command_dump,
-    &command_check,  &command_quantize,  &command_upgrade, &command_diff,
-    &command_edit,   &command_sample,    &command_bench,
+    &command_info,    &command_kv,       &command_tensors, &command_dump,
+    &command_check,   &command_upgrade,  &command_diff,    &command_edit,
+    &command_sample,  &command_bench,
 #ifdef GGLD_HAVE_UV
-    &command_warm,   &command_residency, &command_stream,  &command_window,
-    &command_hash,   &command_verify,    &command_sign,
+    &command_convert, &command_quantize, &command_warm,    &command_residency,
+    &command_stream,  &command_window,   &command_hash,    &command_verify,
+    &command_sign,
 #endif
 };
 #define N_COMMANDS (sizeof commands / sizeof commands[0])
@@ -154,5 +156,6 @@ int main(int argc, char **argv)
         report_errno("standard output", o.sys_errno, "cannot write");
         status = status == STATUS_GOOD ? STATUS_FAULT : status;
     }
+    stop_end();
     return status;
 }

@@ -12,7 +12,8 @@ static volatile sig_atomic_t stop_signal;
 
 static void on_signal(int number)
 {
-    stop_signal = number;
+    if (stop_signal == 0)
+        stop_signal = number;
 }
 
 /* What was ignored when the command began, as by nohup, stays so. */
@@ -42,4 +43,12 @@ bool stop_asked(void)
 int stop_report(const char *path)
 {
     return report(path, "stopped by a signal; nothing was written");
+}
+
+void stop_end(void)
+{
+    if (stop_signal == 0)
+        return;
+    signal(stop_signal, SIG_DFL);
+    raise(stop_signal);
 }

@@ -10,5 +10,8 @@ void stop_watch(void); /* from here on signals only set the answer */
 bool stop_asked(void);
 /* Reports it, and gives the exit status. */
 int stop_report(const char *path);
+/* Once everything is tidy: dies of the signal that came, if one did, so that a
+ * shell's loop hears of it and ends too. */
+void stop_end(void);
 
 #endif /* TOOLS_STOP_H */

@@ -66,6 +66,10 @@ typedef struct ggld_export_source_info {
 GGLD_API void ggld_export_source_get_info(const ggld_export_source *source,
                                           ggld_export_source_info *out);
 
+/* Is that the name of one of its files, by whatever links? Any thread. */
+GGLD_API bool ggld_export_source_has(const ggld_export_source *source,
+                                     const char *path);
+
 /* ---- what is made of it ---- */
 
 /* Tensors of one dimension become F16, not F32. GGUF output only. */

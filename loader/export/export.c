@@ -187,7 +187,7 @@ ggld_status ggld_export(const ggld_export_source *source, const char *path,
     ggld_status status = take_options(&p, path, options, err);
     if (status != GGLD_OK)
         return status;
-    if (ggld_source_has(source, path))
+    if (ggld_export_source_has(source, path))
         return ggld_fail(err, GGLD_E_INVALID, ggld_nowhere(),
                          "output %s is a file of the model that is read",
                          ggld_quote(path, strlen(path)).text);

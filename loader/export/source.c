@@ -124,7 +124,7 @@ ggld_status ggld_source_unchanged(const ggld_export_source *s, ggld_error *err)
     return status;
 }
 
-bool ggld_source_has(const ggld_export_source *s, const char *path)
+bool ggld_export_source_has(const ggld_export_source *s, const char *path)
 {
     struct stat st;
 

@@ -91,8 +91,6 @@ ggld_status ggld_source_add_file(ggld_export_source *s, const char *path,
                                  ggld_error *err);
 /* GGLD_E_CHANGED where a file is not as it was. */
 ggld_status ggld_source_unchanged(const ggld_export_source *s, ggld_error *err);
-/* Is the path one of its files, by whatever name? */
-bool ggld_source_has(const ggld_export_source *s, const char *path);
 /* The file that is open; NULL where it is of another format. */
 ggld_file *ggld_source_gguf_file(const ggld_export_source *s);
 

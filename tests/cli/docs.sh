@@ -7,7 +7,7 @@ tools=$GGLD_SOURCE/tools
 for command in "${commands[@]}"; do
     page=$tools/man/ggld-$command.1
     run $command --help
-    options=$(sed -n 's/.* --\([a-z]*\).*/\1/p' "$work/out" | sort -u)
+    options=$(sed -n 's/^ .* --\([a-z-]*\).*/\1/p' "$work/out" | sort -u)
     is "$command: has options" yes "$([ -n "$options" ] && echo yes)"
     for option in $options; do
         has "$command --$option: man page" "$page" "Fl -$option"
@@ -15,7 +15,7 @@ for command in "${commands[@]}"; do
         has "$command --$option: zsh" "$tools/completions/_ggld" "--$option"
     done
     # And nothing else.
-    for option in $(grep -o 'Fl -[a-z]\+' "$page" | cut -c5- | sort -u); do
+    for option in $(grep -o 'Fl -[a-z-]\+' "$page" | cut -c5- | sort -u); do
         has "$command: man page's --$option" "$work/out" "--$option"
     done
     has "ggld.1 lists $command" "$tools/man/ggld.1" ".It Cm $command"

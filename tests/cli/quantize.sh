@@ -3,6 +3,10 @@
 # left behind, and how much memory it takes.
 # shellcheck shell=bash
 . "$(dirname "$0")/lib.sh"
+if ! "$ggld" --help | grep -q '^  quantize '; then
+    skip "quantize" "built without libuv"
+    finish
+fi
 sample=$work/sample.gguf
 run sample --type f32 "$sample"
 
@@ -28,6 +32,12 @@ for type in f16 bf16 q8_0 q4_0 q4_1 q5_0 q5_1; do
         quantize "$work/$type.gguf" "$work/again.gguf" -t q8_0
     compare "$type to q8_0" "$work/$type.gguf" "$work/again.gguf" q8_0
 done
+expect "--keep" 0 - "" quantize -t q4_0 --keep 'blk.0.*=q8_0' \
+    --keep '*_norm.weight=bf16' --keep 'token_*=f32' "$sample" "$work/keep.gguf"
+run tensors --json "$work/keep.gguf"
+json "--keep: the first that fits" \
+    '.tensors|map({(.name):.type})|add|[.["blk.0.ffn_up.weight"],.["blk.0.attn_norm.weight"],.["blk.1.attn_norm.weight"],.["token_embd.weight"],.["output.weight"]]' \
+    '["q8_0","q8_0","bf16","f32","q4_0"]'
 expect "--pure" 0 - "" quantize --type=q4_0 --pure "$sample" "$work/pure.gguf"
 compare "--pure" "$sample" "$work/pure.gguf" q4_0 pure
 
@@ -118,6 +128,8 @@ expect "onto itself" 2 "" "IN and OUT are the same file" \
 ln "$sample" "$work/hard.gguf"
 expect "onto itself by another name" 2 "" "IN and OUT are the same file" \
     quantize "$sample" "$work/hard.gguf" --type q8_0
+expect "standard output" 2 "" "OUT is '-': it has to be a file" \
+    quantize "$sample" - --type q8_0
 expect "onto a folder" 1 "" "ggld: $work: " quantize "$sample" "$work" -t f16
 (
     ulimit -f 1000
@@ -154,7 +166,8 @@ for type in q5_1 f32; do
     kill -INT $job 2>/dev/null
     kill -TERM $job 2>/dev/null
     wait $job
-    is "stopped, $type: exit status" 1 $?
+    # Of the signal, so that a shell's loop ends too.
+    is "stopped, $type: exit status" 143 $?
     has "stopped, $type" "$work/err" "stopped by a signal; nothing was written"
     is "stopped, $type: the old file is as it was" old \
         "$(head -c 3 "$work/stop/out.gguf")"

@@ -18,14 +18,17 @@ _ggld() {
 
     COMPREPLY=()
     if [ "$COMP_CWORD" = 1 ]; then
-        words="info kv tensors dump check edit quantize upgrade diff sample bench
-            warm residency stream window hash verify sign help --help --version"
+        words="info kv tensors dump check convert edit quantize upgrade diff
+            sample bench warm residency stream window hash verify sign help
+            --help --version"
         mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur")
         return
     fi
     case $command:$prev in
     dump:-f | dump:--format) words="text f32 f16 npy raw" ;;
     *:-t | *:--type) words=$types ;;
+    convert:-[ansk] | convert:--arch | convert:--name | convert:--set) return ;;
+    *:--keep | quantize:-k) return ;;
     sample:--like) words="llama3-8b" ;;
     sample:--layers | sample:--vocab | sample:--seed | sample:--size) return ;;
     warm:--io) words="auto map pread uring" ;;
@@ -57,7 +60,11 @@ _ggld() {
                 --reserve --force --dry-run --recover --json --help"
             ;;
         check) words="--strict --data --single --json --help" ;;
-        quantize) words="--type --pure --help" ;;
+        convert)
+            words="--type --pure --arch --name --set --map --keep
+                --allow-nonfinite --help"
+            ;;
+        quantize) words="--type --pure --keep --allow-nonfinite --help" ;;
         upgrade) words="--big-endian --help" ;;
         diff) words="--values --metadata --json --help" ;;
         sample)

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: MIT */
+/* See exporting.h. */
+#include "exporting.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "ftype.h"
+#include "opts.h"
+#include "paths.h"
+#include "pipeline.h"
+#include "report.h"
+#include "stop.h"
+#include "text.h"
+#include "watch.h"
+
+#define TYPES "f32, f16, bf16, q8_0, q4_0, q4_1, q5_0 or q5_1"
+
+static bool ends_with(const char *text, const char *end)
+{
+    size_t n = strlen(text), m = strlen(end);
+    return n >= m && strcmp(text + n - m, end) == 0;
+}
+
+int exporting_begin(const args *a, const char *label, exporting *x)
+{
+    memset(x, 0, sizeof *x);
+    x->label = label;
+    x->inputs = (const char *const *)a->operands;
+    x->n_inputs = (size_t)a->n_operands - 1;
+    x->path = a->operands[x->n_inputs];
+    x->options = ggld_export_options_init();
+    x->options.n_threads = pipeline_threads();
+    if (strcmp(x->path, "-") == 0)
+        return report_usage(a, "OUT is '-': it has to be a file, which appears "
+                               "only complete (./- is one of that name)");
+    for (size_t i = 0; i < x->n_inputs; i++)
+        if (paths_same(x->inputs[i], x->path))
+            return report_usage(a, "IN and OUT are the same file");
+    x->to_safetensors = ends_with(x->path, ".safetensors");
+    return STATUS_GOOD;
+}
+
+int exporting_type(const args *a, const char *name, uint32_t *out)
+{
+    const ggld_type_traits *traits;
+    uint32_t file_type;
+
+    if (!ggld_type_from_name(name, out))
+        return report_usage(a, "unknown type '%s'", name);
+    traits = ggld_type_traits_of(*out);
+    if (!traits->can_quantize || !ftype_of_tensor_type(*out, &file_type))
+        return report_usage(a, "type '%s' can't be written: " TYPES,
+                            traits->name);
+    return STATUS_GOOD;
+}
+
+/* ---- --keep ---- */
+
+static int parse_keep(const args *a, const char *text, ggld_export_keep *out)
+{
+    const char *equals = strrchr(text, '=');
+
+    if (equals == NULL || equals == text)
+        return report_usage(a,
+                            "--keep is '%s': GLOB=TYPE is wanted, as "
+                            "'output.*=f16'",
+                            text);
+    out->glob = strndup(text, (size_t)(equals - text));
+    if (out->glob == NULL)
+        return report(text, "no memory");
+    return exporting_type(a, equals + 1, &out->type);
+}
+
+int exporting_keeps(const args *a, int option, exporting *x)
+{
+    int at = 0, status = STATUS_GOOD;
+    const char *text;
+
+    x->keeps = calloc((size_t)a->n_given + 1, sizeof *x->keeps);
+    x->options.keeps = x->keeps;
+    if (x->keeps == NULL)
+        return report("--keep", "no memory");
+    while (status == STATUS_GOOD && (text = opts_given(a, option, &at)) != NULL)
+        status = parse_keep(a, text, &x->keeps[x->options.n_keeps++]);
+    return status;
+}
+
+/* ---- --set ---- */
+
+static ggld_status set_metadata(ggld_writer *w, void *user, ggld_error *err)
+{
+    const exporting *x = user;
+    ggld_status status = GGLD_OK;
+
+    for (size_t i = 0; i < x->n_settings && status == GGLD_OK; i++)
+        status = setting_write(&x->settings[i], w, err);
+    return status;
+}
+
+int exporting_settings(const args *a, int option, exporting *x)
+{
+    int at = 0, status = STATUS_GOOD;
+    const char *text;
+
+    x->settings = calloc((size_t)a->n_given + 1, sizeof *x->settings);
+    if (x->settings == NULL)
+        return report("--set", "no memory");
+    while (status == STATUS_GOOD && (text = opts_given(a, option, &at)) != NULL)
+        status = setting_parse(a, text, &x->settings[x->n_settings++]);
+    if (x->n_settings != 0)
+        x->options.set_metadata = set_metadata;
+    return status;
+}
+
+/* ---- --map ---- */
+
+static int read_map(exporting *x)
+{
+    struct stat st;
+    FILE *f = fopen(x->map_path, "rbe");
+
+    if (f == NULL)
+        return report_errno(x->map_path, errno, "cannot open");
+    if (fstat(fileno(f), &st) != 0 || !S_ISREG(st.st_mode)) {
+        fclose(f);
+        return report(x->map_path, "is no regular file");
+    }
+    x->map_text = malloc((size_t)st.st_size + 1);
+    size_t n =
+        x->map_text != NULL ? fread(x->map_text, 1, (size_t)st.st_size, f) : 0;
+    int failed = ferror(f) ? errno : 0;
+    fclose(f);
+    if (x->map_text == NULL)
+        return report(x->map_path, "no memory for it");
+    if (failed != 0)
+        return report_errno(x->map_path, failed, "cannot read");
+    x->map_text[n] = '\0';
+    return strlen(x->map_text) == n ? STATUS_GOOD
+                                    : report(x->map_path, "has a NUL");
+}
+
+/* Two words, parted by tabs or spaces; empty lines and those that begin with #
+ * say nothing. */
+static int parse_map_line(exporting *x, char *line, size_t number)
+{
+    char *rest = line;
+    const char *blank = " \t\r";
+    char *from = strtok_r(line, blank, &rest);
+    char *to = strtok_r(NULL, blank, &rest);
+
+    if (from == NULL || from[0] == '#')
+        return STATUS_GOOD;
+    if (to == NULL || strtok_r(NULL, blank, &rest) != NULL)
+        return report(x->map_path, "line %zu: two names are wanted, OLD NEW",
+                      number);
+    x->renames[x->options.n_renames++] = (ggld_export_rename){ from, to };
+    return STATUS_GOOD;
+}
+
+int exporting_map(const char *path, exporting *x)
+{
+    size_t n_lines = 1;
+
+    if (path == NULL)
+        return STATUS_GOOD;
+    x->map_path = path;
+    int status = read_map(x);
+    if (status != STATUS_GOOD)
+        return status;
+    for (const char *p = x->map_text; *p != '\0'; p++)
+        n_lines += *p == '\n';
+    x->renames = calloc(n_lines, sizeof *x->renames);
+    x->options.renames = x->renames;
+    if (x->renames == NULL)
+        return report(path, "no memory for it");
+    char *line = x->map_text;
+    for (size_t i = 1; i <= n_lines && status == STATUS_GOOD; i++) {
+        char *end = line + strcspn(line, "\n");
+        *end = '\0';
+        status = parse_map_line(x, line, i);
+        line = end + 1;
+    }
+    return status;
+}
+
+/* ---- doing it ---- */
+
+static int on_progress(uint64_t done_bytes, uint64_t total_bytes, void *user)
+{
+    exporting *x = user;
+    return watch_progress(done_bytes, total_bytes, &x->bar);
+}
+
+static void on_note(const char *text, void *user)
+{
+    const exporting *x = user;
+    report_note(x->inputs[0], "%s", text);
+}
+
+/* Of which file an error speaks. */
+static const char *at_fault(const exporting *x, const ggld_error *err)
+{
+    bool input = err->section == GGLD_IN_TENSOR_DATA ||
+                 err->section == GGLD_IN_TENSOR_INFO ||
+                 err->code == GGLD_E_CHANGED;
+
+    if (!input)
+        return x->path;
+    return x->inputs[x->n_inputs > err->shard ? err->shard : 0];
+}
+
+static uint64_t file_bytes(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 ? (uint64_t)st.st_size : 0;
+}
+
+static void print_result(output *o, const exporting *x,
+                         const ggld_export_source *source)
+{
+    ggld_export_source_info info = { .struct_size = sizeof info };
+    uint64_t out_bytes = file_bytes(x->path);
+    uint32_t file_type = 0;
+
+    ggld_export_source_get_info(source, &info);
+    (void)ftype_of_tensor_type(x->options.type, &file_type);
+    text_put_name(o, x->path, strlen(x->path));
+    out_printf(o, ": %s, %s to %s (%.1f%%)\n", ftype_name(file_type),
+               text_size(info.file_bytes).text, text_size(out_bytes).text,
+               info.file_bytes == 0
+                   ? 100.0
+                   : 100.0 * (double)out_bytes / (double)info.file_bytes);
+}
+
+static int run_source(const args *a, exporting *x,
+                      const ggld_export_source *source)
+{
+    ggld_error err;
+
+    x->options.progress = on_progress;
+    x->options.note = on_note;
+    x->options.user = x;
+    stop_watch();
+    progress_begin(&x->bar, x->label, 0);
+    ggld_status status = ggld_export(source, x->path, &x->options, &err);
+    progress_end(&x->bar);
+    if (status == GGLD_E_CANCELLED)
+        return stop_report(x->path);
+    if (status != GGLD_OK)
+        return report_error(at_fault(x, &err), &err);
+    print_result(a->out, x, source);
+    return STATUS_GOOD;
+}
+
+int exporting_run(const args *a, exporting *x)
+{
+    ggld_export_source *source;
+    ggld_error err;
+
+    if (ggld_export_source_open(&source, x->inputs, x->n_inputs, &err) !=
+        GGLD_OK)
+        return report_error(x->inputs[x->n_inputs > err.shard ? err.shard : 0],
+                            &err);
+    int status = ggld_export_source_has(source, x->path)
+                     ? report_usage(a, "OUT is a shard of IN")
+                     : run_source(a, x, source);
+    ggld_export_source_close(source);
+    return status;
+}
+
+void exporting_free(exporting *x)
+{
+    for (size_t i = 0; i < x->options.n_keeps; i++)
+        free((void *)(uintptr_t)x->keeps[i].glob);
+    for (size_t i = 0; i < x->n_settings; i++)
+        setting_free(&x->settings[i]);
+    free(x->keeps);
+    free(x->settings);
+    free(x->renames);
+    free(x->map_text);
+}

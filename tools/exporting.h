@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/* What quantize and convert have in common: options, progress, signals and
+ * messages around ggld_export(). */
+#ifndef TOOLS_EXPORTING_H
+#define TOOLS_EXPORTING_H
+
+#include <ggld/export.h>
+
+#include "command.h"
+#include "progress.h"
+#include "setting.h"
+
+typedef struct exporting {
+    const char *label; /* of the progress bar */
+    const char *const *inputs;
+    size_t n_inputs;
+    const char *path; /* output */
+    bool to_safetensors;
+    ggld_export_options options;
+    /* Filled in by the parsers below. */
+    ggld_export_keep *keeps;
+    setting *settings;
+    size_t n_settings;
+    const char *map_path;
+    char *map_text;
+    ggld_export_rename *renames;
+    progress bar;
+} exporting;
+
+/* The last operand is the output, the others inputs. All give an exit status,
+ * and report what is wrong; exporting_free() goes with every exporting. */
+int exporting_begin(const args *a, const char *label, exporting *x);
+int exporting_type(const args *a, const char *name, uint32_t *out);
+/* GLOB=TYPE, each time that the option is given. */
+int exporting_keeps(const args *a, int option, exporting *x);
+/* KEY:TYPE=VALUE, each time that the option is given. */
+int exporting_settings(const args *a, int option, exporting *x);
+/* Lines OLD NEW. */
+int exporting_map(const char *path, exporting *x);
+/* Does it, and says in one line what came of it. */
+int exporting_run(const args *a, exporting *x);
+void exporting_free(exporting *x);
+
+#endif /* TOOLS_EXPORTING_H */
