@@ -54,8 +54,9 @@ double way_values_2(const bench_file *file);
 /* The same work in plain threads: what the machine has to give. */
 double way_values_plain_1(const bench_file *file);
 double way_values_plain_2(const bench_file *file);
-/* From open to the first row of the last tensor, and preads of the same
- * bytes. */
+/* From open to the first row of the last tensor, and preads of the same bytes:
+ * of the file, which is cold. The program is not, as both have been done to a
+ * small file before. */
 double way_first_row(const bench_file *file);
 double way_first_row_pread(const bench_file *file);
 
