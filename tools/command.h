@@ -68,6 +68,8 @@ extern const command_row command_check;
 extern const command_row command_upgrade;
 extern const command_row command_diff;
 extern const command_row command_edit;
+extern const command_row command_split;
+extern const command_row command_merge;
 extern const command_row command_sample;
 extern const command_row command_bench;
 /* With libggld-uv only. */

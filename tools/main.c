@@ -19,7 +19,7 @@
 static const command_row *const commands[] = {
     &command_info,    &command_kv,       &command_tensors, &command_dump,
     &command_check,   &command_upgrade,  &command_diff,    &command_edit,
-    &command_sample,  &command_bench,
+    &command_split,   &command_merge,    &command_sample,  &command_bench,
 #ifdef GGLD_HAVE_UV
     &command_convert, &command_quantize, &command_warm,    &command_residency,
     &command_stream,  &command_window,   &command_hash,    &command_verify,

@@ -87,8 +87,8 @@ static inline ggld_diff_options ggld_diff_options_init(void)
  * Compared by key and by name; order does not matter, of a key that is there
  * twice the first counts. Values of two types differ, if they are the same
  * number too. Not compared: ggld.padding, which is room for edits; split.no,
- * split.count and split.tensors.count where one is a set and the other is not,
- * or of another number of shards; padding, gaps and bytes behind the data.
+ * split.count and split.tensors.count, which say how it is stored; padding,
+ * gaps and bytes behind the data.
  *
  * GGLD_OK: they were gone through. GGLD_E_IO, GGLD_E_TRUNCATED, GGLD_E_CHECKSUM
  * (from a verifier) and so on: data can't be read; GGLD_E_CHANGED: a file has

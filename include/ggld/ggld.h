@@ -11,6 +11,7 @@
 #include "guard.h"
 #include "progress.h"
 #include "residency.h"
+#include "shards.h"
 #include "tensor.h"
 #include "types.h"
 #include "upgrade.h"

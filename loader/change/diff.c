@@ -18,7 +18,6 @@ typedef struct diff {
     const ggld_file *a;
     const ggld_file *b;
     uint32_t flags;
-    bool other_shards; /* the split keys say nothing of the model */
     ggld_difference_call call;
     void *user;
     ggld_meter meter;
@@ -60,9 +59,9 @@ static ggld_status tell(const diff *d, ggld_difference *found, ggld_error *err)
 
 /* ---- key-values ---- */
 
-static bool is_compared(const diff *d, const ggld_file *file, const ggld_kv *kv)
+static bool is_compared(const ggld_file *file, const ggld_kv *kv)
 {
-    return ggld_take_keeps(file, kv, d->other_shards) &&
+    return ggld_take_keeps(file, kv, true) &&
            !ggld_key_is(ggld_kv_key(kv), GGLD_KEY_PADDING);
 }
 
@@ -93,13 +92,13 @@ static ggld_status look_at_kvs(const diff *d, ggld_error *err)
 
     for (uint64_t i = 0; i < ggld_kv_count(d->a) && status == GGLD_OK; i++) {
         const ggld_kv *kv = ggld_kv_at(d->a, i);
-        if (is_compared(d, d->a, kv))
+        if (is_compared(d->a, kv))
             status = look_at_kv(d, kv, err);
     }
     for (uint64_t i = 0; i < ggld_kv_count(d->b) && status == GGLD_OK; i++) {
         const ggld_kv *kv = ggld_kv_at(d->b, i);
         ggld_difference found = { .kind = GGLD_KV_ADDED, .b_kv = kv };
-        if (is_compared(d, d->b, kv) && find_kv(d->a, kv) == NULL)
+        if (is_compared(d->b, kv) && find_kv(d->a, kv) == NULL)
             status = tell(d, &found, err);
     }
     return status;
@@ -261,8 +260,6 @@ ggld_status ggld_diff(const ggld_file *a, const ggld_file *b,
                       ggld_difference_call difference, void *user,
                       ggld_error *err)
 {
-    ggld_file_info info_a = { .struct_size = sizeof info_a };
-    ggld_file_info info_b = { .struct_size = sizeof info_b };
     ggld_diff_options o;
 
     ggld_status status = take_options(options, &o, err);
@@ -271,12 +268,9 @@ ggld_status ggld_diff(const ggld_file *a, const ggld_file *b,
     if (a == NULL || b == NULL || difference == NULL)
         return ggld_fail(err, GGLD_E_INVALID, ggld_nowhere(),
                          "a file or the call is NULL");
-    ggld_file_get_info(a, &info_a);
-    ggld_file_get_info(b, &info_b);
     diff d = { .a = a,
                .b = b,
                .flags = o.flags,
-               .other_shards = info_a.n_shards != info_b.n_shards,
                .call = difference,
                .user = user,
                .meter = { .call = o.progress, .user = o.progress_user } };

@@ -28,6 +28,7 @@ int ggld_meter_hear(uint64_t done_bytes, uint64_t total_bytes, void *user)
     ggld_meter *m = user;
 
     (void)total_bytes;
-    m->done_bytes = m->told_bytes = done_bytes;
-    return m->call != NULL ? m->call(done_bytes, m->total_bytes, m->user) : 0;
+    m->done_bytes = m->told_bytes = m->base_bytes + done_bytes;
+    return m->call != NULL ? m->call(m->done_bytes, m->total_bytes, m->user)
+                           : 0;
 }

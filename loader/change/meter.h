@@ -12,12 +12,13 @@ typedef struct ggld_meter {
     uint64_t total_bytes;
     uint64_t done_bytes;
     uint64_t told_bytes;
+    uint64_t base_bytes; /* done before the writer's that is heard */
 } ggld_meter;
 
 /* bytes more are done. GGLD_E_CANCELLED where the caller wants no more. */
 ggld_status ggld_meter_add(ggld_meter *m, uint64_t bytes, ggld_error *err);
-/* A ggld_progress, user being the meter, for a part of the work that begins
- * with a writer's copying. */
+/* A ggld_progress, user being the meter: a writer's copying as a part of the
+ * work, behind base_bytes of it. */
 int ggld_meter_hear(uint64_t done_bytes, uint64_t total_bytes, void *user);
 
 #endif /* GGLD_CHANGE_METER_H */

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "../base/checked.h"
+#include "../base/folder.h"
 #include "../base/quote.h"
 #include "../base/structs.h"
 #include "../spec/encode.h"
@@ -295,4 +296,16 @@ ggld_status ggld_writer_finish(ggld_writer *w, ggld_error *err)
     ggld_sink_close(&w->sink);
     w->state = GGLD_WRITER_FINISHED;
     return GGLD_OK;
+}
+
+void ggld_writer_hand_over(ggld_writer *w,
+                           char temp_name[static GGLD_TEMP_NAME_MAX])
+{
+    ggld_target *t = &w->sink.target;
+
+    memcpy(temp_name, t->temp_name, sizeof t->temp_name);
+    t->temp_name[0] = '\0';
+    ggld_folder_keep(t);
+    ggld_sink_close(&w->sink);
+    w->state = GGLD_WRITER_FINISHED;
 }

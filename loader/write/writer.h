@@ -85,6 +85,10 @@ ggld_status ggld_writer_copy_range(ggld_writer *w, ggld_error *err);
 /* size more bytes have been copied: says so. */
 ggld_status ggld_writer_copied(ggld_writer *w, uint64_t size, ggld_error *err);
 
+/* Of a sealed writer, which is then finished: its temporary file is the
+ * caller's, in the folder of the path that it began with. */
+void ggld_writer_hand_over(ggld_writer *w,
+                           char temp_name[static GGLD_TEMP_NAME_MAX]);
 /* The output is given up: what was written is removed. Returns status. */
 ggld_status ggld_writer_abandon(ggld_writer *w, ggld_status status);
 

@@ -19,7 +19,7 @@ _ggld() {
     COMPREPLY=()
     if [ "$COMP_CWORD" = 1 ]; then
         words="info kv tensors dump check convert edit quantize upgrade diff
-            sample bench warm residency stream window hash verify sign help
+            split merge sample bench warm residency stream window hash verify sign help
             --help --version"
         mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur")
         return
@@ -31,6 +31,7 @@ _ggld() {
     *:--keep | quantize:-k) return ;;
     sample:--like) words="llama3-8b" ;;
     sample:--layers | sample:--vocab | sample:--seed | sample:--size) return ;;
+    split:--max-size | split:--max-tensors) return ;;
     warm:--io) words="auto map pread uring" ;;
     stream:--io) words="auto map pread direct uring" ;;
     window:--touch) words="order random" ;;
@@ -67,6 +68,11 @@ _ggld() {
         quantize) words="--type --pure --keep --allow-nonfinite --help" ;;
         upgrade) words="--big-endian --help" ;;
         diff) words="--values --metadata --json --help" ;;
+        split)
+            words="--max-size --max-tensors --output --no-tensor-first-split
+                --force --dry-run --json --help"
+            ;;
+        merge) words="--delete-inputs --help" ;;
         sample)
             words="--type --layers --vocab --like --size --sparse --seed
                 --help"

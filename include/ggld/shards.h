@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+/* One model in several files, and back: what llama.cpp's gguf-split does, with
+ * its names and keys. Sets are read by ggld_open_path (file.h). */
+#ifndef GGLD_SHARDS_H
+#define GGLD_SHARDS_H
+
+#include "error.h"
+#include "file.h"
+#include "progress.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* "PREFIX-00002-of-00003.gguf" for prefix, 1, 3: no counts from 0. Writes what
+ * dst_size has room for, always ended by a NUL (where it is not 0), and returns
+ * the length of the whole. Any thread. */
+GGLD_API size_t ggld_shard_path(char *dst, size_t dst_size, const char *prefix,
+                                uint32_t no, uint32_t count);
+
+/* ---- split ---- */
+
+/* Shards that are there under those names are replaced. */
+#define GGLD_SPLIT_FORCE (1u << 0)
+/* No tensors in the first shard, which then is small. */
+#define GGLD_SPLIT_BARE_FIRST (1u << 1)
+
+/* One of the limits at least; 0: none. */
+typedef struct ggld_split_options {
+    size_t struct_size; /* sizeof(ggld_split_options) */
+    uint32_t flags;     /* GGLD_SPLIT_... */
+    uint32_t reserved32;
+    /* Of a shard's file, with its metadata. A tensor that is larger by itself
+     * has a shard of its own, which is larger too. */
+    uint64_t max_bytes;
+    uint64_t max_tensors;   /* of a shard */
+    ggld_progress progress; /* may be NULL */
+    void *progress_user;
+    uint64_t reserved[4];
+} ggld_split_options;
+
+static inline ggld_split_options ggld_split_options_init(void)
+{
+    ggld_split_options options = {
+        sizeof(ggld_split_options), 0, 0, 0, 0, NULL, NULL, { 0, 0, 0, 0 }
+    };
+    return options;
+}
+
+/* Which tensors go into which shard: known before anything is written. */
+typedef struct ggld_split_plan ggld_split_plan;
+
+/* Shards hold tensors in table order, as many as the limits allow. The first
+ * holds the model's key-values; all hold split.no (u16, from 0), split.count
+ * (u16) and split.tensors.count (i32), and general.alignment where that is not
+ * 32. A model that fits has one shard; a set may be split anew.
+ *
+ * GGLD_E_LIMIT: that makes more than 65535 shards. The file must stay open as
+ * long as the plan. Any thread. */
+GGLD_API GGLD_MUST_CHECK
+ggld_status ggld_split_plan_new(ggld_split_plan **out, const ggld_file *file,
+                                const ggld_split_options *options,
+                                ggld_error *err);
+/* plan may be NULL. */
+GGLD_API void ggld_split_plan_free(ggld_split_plan *plan);
+GGLD_API uint32_t ggld_split_plan_count(const ggld_split_plan *plan);
+
+typedef struct ggld_split_shard {
+    size_t struct_size; /* set by the caller: sizeof(ggld_split_shard) */
+    uint64_t first_tensor;
+    uint64_t n_tensors;
+    uint64_t file_bytes;
+    uint64_t reserved[2];
+} ggld_split_shard;
+
+/* Of shard no, from 0; all zero past the last. */
+GGLD_API void ggld_split_plan_get(const ggld_split_plan *plan, uint32_t no,
+                                  ggld_split_shard *out);
+
+/* Writes the shards, as ggld_shard_path(prefix) names them: version 3, in the
+ * byte order of the file. All appear or none: each is written beside its name
+ * and synced, and when all are, they get their names, the first one last.
+ * Data goes from file to file, as by ggld_writer_copy_tensor.
+ *
+ * GGLD_E_INVALID: a shard is there already and GGLD_SPLIT_FORCE was not said,
+ * or a name is the file's own. GGLD_E_CHANGED: the file has changed meanwhile.
+ * Whenever it fails, what was there is as it was and nothing is left.
+ *
+ * Should the system go down while names are given, some shards have theirs and
+ * the others lie beside as NAME.tmp.*; with GGLD_SPLIT_FORCE old ones as
+ * NAME.old.*. Old and new ones are never under their names together, and a set
+ * that lacks shards does not open. */
+GGLD_API GGLD_MUST_CHECK
+ggld_status ggld_split_write(const ggld_split_plan *plan, const char *prefix,
+                             ggld_error *err);
+
+/* ---- merge ---- */
+
+/* What was written is read back and compared with the shards before it gets its
+ * name. */
+#define GGLD_MERGE_COMPARE (1u << 0)
+/* The shards are removed when the output is there, synced, and compared: this
+ * includes GGLD_MERGE_COMPARE. */
+#define GGLD_MERGE_DELETE (1u << 1)
+
+typedef struct ggld_merge_options {
+    size_t struct_size;     /* sizeof(ggld_merge_options) */
+    uint32_t flags;         /* GGLD_MERGE_... */
+    uint32_t reserved32;    /* 0 */
+    ggld_progress progress; /* may be NULL */
+    void *progress_user;
+    uint64_t reserved[4];
+} ggld_merge_options;
+
+static inline ggld_merge_options ggld_merge_options_init(void)
+{
+    ggld_merge_options options = {
+        sizeof(ggld_merge_options), 0, 0, NULL, NULL, { 0, 0, 0, 0 }
+    };
+    return options;
+}
+
+/* Writes the set that file is to path as one file, without the split keys:
+ * version 3, in the first shard's byte order and alignment. It appears only
+ * complete, and what was there is replaced.
+ *
+ * GGLD_E_INVALID: the file is no set, nor the one shard of one; or path is one
+ * of its shards. GGLD_E_CHANGED: a shard has changed meanwhile. GGLD_E_CHECKSUM:
+ * what was read back is not what was written. GGLD_E_IO after the output
+ * appeared: a shard can't be removed; the message says which. options may be
+ * NULL. Any thread. */
+GGLD_API GGLD_MUST_CHECK
+ggld_status ggld_merge(const ggld_file *file, const char *path,
+                       const ggld_merge_options *options, ggld_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif /* GGLD_SHARDS_H */

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* The library's system calls that change files, wrapped by the linker (--wrap):
+ * any of them can be made to fail, or be the last before the process dies. */
+#ifndef TESTS_CHANGE_SYSCALLS_H
+#define TESTS_CHANGE_SYSCALLS_H
+
+#include <limits.h>
+#include <stdbool.h>
+
+#define NEVER UINT_MAX
+
+typedef struct syscalls {
+    bool armed;
+    unsigned n_calls;
+    unsigned fault_at; /* the call that fails, with fault_errno */
+    int fault_errno;
+    unsigned kill_at;    /* the call before which the process dies */
+    const char *faulted; /* name of the call that failed */
+} syscalls;
+
+extern syscalls calls;
+
+void calls_reset(void);
+
+#endif /* TESTS_CHANGE_SYSCALLS_H */

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: MIT
+# merge: shards become the file that they were made of.
+# shellcheck shell=bash
+. "$(dirname "$0")/lib.sh"
+sample=$work/sample.gguf
+run sample "$sample"
+make_shards() {
+    run split --max-tensors 8 -f -o "$work/m" "$sample"
+}
+shard() { echo "$work/m-0000$1-of-00003.gguf"; }
+make_shards
+expect "merged" 0 "$work/out.gguf: 3 shards, 21 tensors" "" \
+    merge "$(shard 1)" "$work/out.gguf"
+same "merged" "$sample" "$work/out.gguf"
+expect "from another shard" 0 - "" merge "$(shard 3)" "$work/out.gguf"
+same "from another shard" "$sample" "$work/out.gguf"
+is "the shards stay" 3 "$(find "$work" -name 'm-*' | wc -l)"
+expect "--delete-inputs" 0 "compared, and the shards removed" "" \
+    merge --delete-inputs "$(shard 1)" "$work/out.gguf"
+same "--delete-inputs" "$sample" "$work/out.gguf"
+is "--delete-inputs: the shards are gone" 0 \
+    "$(find "$work" -name 'm-*' | wc -l)"
+
+make_shards
+echo old >"$work/out.gguf"
+expect "onto a shard" 1 "" "is the input" merge "$(shard 1)" "$(shard 2)"
+expect "a whole model" 1 "" "it is a whole model, and no shard" \
+    merge "$sample" "$work/out.gguf"
+(
+    ulimit -f 200
+    "$ggld" merge --delete-inputs "$(shard 1)" "$work/out.gguf" 2>"$work/err"
+)
+is "no room" 1 $?
+is "no room: one line" 1 "$(wc -l <"$work/err")"
+is "no room: the shards stay" 3 "$(find "$work" -name 'm-*' | wc -l)"
+expect "onto a folder" 1 "" "is a folder" merge "$(shard 1)" "$work"
+rm "$(shard 2)"
+expect "a shard is missing" 1 "" "m-00002-of-00003.gguf" \
+    merge "$(shard 1)" "$work/out.gguf"
+is "the old file is as it was" old "$(cat "$work/out.gguf")"
+is "nothing is left behind" "" "$(find "$work" -name '*.tmp*')"
+finish
