@@ -22,6 +22,7 @@ enum {
     OPT_WHOLE,
     OPT_CHUNKS,
     OPT_UNCACHED,
+    OPT_SINGLE,
     OPT_JSON
 };
 
@@ -89,6 +90,19 @@ static int parse_chunks(const args *a, const char *text, ggld_hash_options *o)
                         text);
 }
 
+/* Can all be said of several files? */
+static int check_many(const hashing *h)
+{
+    if (h->a->values[OPT_SAVE] != NULL || h->a->values[OPT_JSON] != NULL ||
+        (h->format != GGLD_MANIFEST_GGSUM &&
+         h->format != GGLD_MANIFEST_DIGEST && h->format != GGLD_MANIFEST_LFS))
+        return STATUS_GOOD;
+    return report_usage(h->a,
+                        "%s speaks of one file; --save writes one for "
+                        "each",
+                        ggld_manifest_format_name(h->format));
+}
+
 static int parse(hashing *h, const args *a)
 {
     bool json = a->values[OPT_JSON] != NULL, save = a->values[OPT_SAVE] != NULL;
@@ -110,13 +124,11 @@ static int parse(hashing *h, const args *a)
         (a->values[OPT_OUTPUT] != NULL || h->format != GGLD_MANIFEST_GGSUM))
         return report_usage(a, "--save writes FILE.ggsum for each FILE; it "
                                "takes no --output and no other format");
-    if (a->n_operands > 1 && !save && !json &&
-        (h->format == GGLD_MANIFEST_GGSUM ||
-         h->format == GGLD_MANIFEST_DIGEST || h->format == GGLD_MANIFEST_LFS))
-        return report_usage(a,
-                            "%s speaks of one file; --save writes one for "
-                            "each",
-                            ggld_manifest_format_name(h->format));
+    if (a->n_operands > 1) {
+        status = check_many(h);
+        if (status != STATUS_GOOD)
+            return status;
+    }
     return parse_chunks(a, a->values[OPT_CHUNKS], &h->options);
 }
 
@@ -233,20 +245,42 @@ static int keep(hashing *h, const model *m, hash_run *r)
     return status;
 }
 
+static int hash_file(hashing *h, const model *m)
+{
+    hash_run r = { .manifest = NULL };
+    int status = hash_model(h, m, &r);
+    if (status != STATUS_GOOD)
+        return status;
+    if (h->json == NULL)
+        report_note(m->path, "%s in %.2f s, %s/s",
+                    text_size(r.run.done_bytes).text, r.run.seconds,
+                    text_size((uint64_t)job_rate(&r.run)).text);
+    return keep(h, m, &r);
+}
+
+/* Of a set each shard, as a file of its own. */
 static int hash_one(hashing *h, const char *path)
 {
     model m;
-    hash_run r = { .manifest = NULL };
-    int status = model_open(&m, path);
+    int status =
+        model_open_with(&m, path, single_flag(h->a->values[OPT_SINGLE]));
     if (status != STATUS_GOOD)
         return status;
-    status = hash_model(h, &m, &r);
-    if (status == STATUS_GOOD) {
-        if (h->json == NULL)
-            report_note(path, "%s in %.2f s, %s/s",
-                        text_size(r.run.done_bytes).text, r.run.seconds,
-                        text_size((uint64_t)job_rate(&r.run)).text);
-        status = keep(h, &m, &r);
+    if (m.info.n_shards == 1)
+        status = hash_file(h, &m);
+    else
+        status = check_many(h);
+    for (uint32_t i = 0; m.info.n_shards > 1 && i < m.info.n_shards; i++) {
+        model shard = m;
+        /* It is borrowed from the set; a job only counts it. */
+        shard.file = (ggld_file *)(uintptr_t)ggld_file_shard(m.file, i);
+        shard.path = ggld_file_path(shard.file);
+        shard.info = model_file_info(shard.file);
+        if (status == STATUS_GOOD && h->a->values[OPT_OUTPUT] != NULL &&
+            paths_same(h->a->values[OPT_OUTPUT], shard.path))
+            status = report_usage(h->a, "OUT is a shard of FILE");
+        if (status == STATUS_GOOD)
+            status = hash_file(h, &shard);
     }
     model_close(&m);
     return status;
@@ -307,6 +341,7 @@ static const option_row options[] = {
                      "ggsum: xxh3 (default), sha256, sha256:256K, none" },
     [OPT_UNCACHED] = { "uncached", 0, NULL,
                        "leave the page cache as it is found" },
+    [OPT_SINGLE] = OPTION_SINGLE,
     [OPT_JSON] = { "json", 0, NULL, "print JSON" },
     { NULL, 0, NULL, NULL },
 };

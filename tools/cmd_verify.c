@@ -22,6 +22,7 @@ enum {
     OPT_FOLDER,
     OPT_ALL,
     OPT_UNCACHED,
+    OPT_SINGLE,
     OPT_JSON
 };
 
@@ -36,6 +37,7 @@ typedef struct verifying {
     ggld_verify_cache *cache; /* NULL: not asked for */
     bool is_signed;
     bool from_cache;
+    bool of_set; /* the file is a shard, which lines then name */
 } verifying;
 
 typedef struct verify_run {
@@ -238,6 +240,16 @@ static void print_json(const verifying *v, const verify_run *r, bool good)
     js_print(v->a->out, object);
 }
 
+static void print_shard(const verifying *v)
+{
+    const char *slash = strrchr(v->path, '/');
+    const char *name = slash != NULL ? slash + 1 : v->path;
+    if (!v->of_set)
+        return;
+    text_put_name(v->a->out, name, strlen(name));
+    out_text(v->a->out, ": ");
+}
+
 static void print_item(output *o, const ggld_verify_item *item)
 {
     out_printf(o, "%-9s  ", ggld_verdict_name(item->verdict));
@@ -260,9 +272,12 @@ static void print_report(const verifying *v, const ggld_verify_report *report)
     for (uint64_t i = 0; ggld_verify_report_at(report, i, &item); i++) {
         bool same = item.verdict == GGLD_VERDICT_SAME;
         n_bad += !same && item.verdict != GGLD_VERDICT_UNCOVERED;
-        if (!same || v->a->values[OPT_ALL] != NULL)
+        if (!same || v->a->values[OPT_ALL] != NULL) {
+            print_shard(v);
             print_item(o, &item);
+        }
     }
+    print_shard(v);
     if (n_bad != 0)
         out_printf(o, "bad: %" PRIu64 " of %" PRIu64 " items", n_bad,
                    ggld_verify_report_count(report));
@@ -274,8 +289,10 @@ static void print_text(const verifying *v, const verify_run *r)
 {
     if (r->report != NULL)
         print_report(v, r->report);
-    else
+    else {
+        print_shard(v);
         out_text(v->a->out, "good: verified before, and not changed since");
+    }
     out_text(v->a->out, v->is_signed ? " (signed)\n" : "\n");
     if (r->report != NULL)
         report_note(v->path, "%s in %.2f s, %s/s",
@@ -304,9 +321,9 @@ static int verify(verifying *v)
     return good ? STATUS_GOOD : STATUS_FAULT;
 }
 
-static int verify_run_command(const args *a)
+static int verify_file(const args *a, const char *path, bool of_set)
 {
-    verifying v = { .a = a, .path = a->operands[0], .fd = -1 };
+    verifying v = { .a = a, .path = path, .fd = -1, .of_set = of_set };
     int status = read_manifest(&v);
     if (status == STATUS_GOOD)
         status = open_file(&v);
@@ -318,6 +335,51 @@ static int verify_run_command(const args *a)
         close(v.fd);
     ggld_manifest_free(v.manifest);
     return status;
+}
+
+/* A ggsum is taken to be about whatever file it is given for. */
+static int refuse_ggsum(const args *a)
+{
+    ggld_manifest_info info = { .struct_size = sizeof info };
+    ggld_manifest *manifest = NULL;
+    if (a->n_operands < 2 || strncmp(a->operands[1], "sha256:", 7) == 0 ||
+        ggld_manifest_read(&manifest, a->operands[1], GGLD_MANIFEST_ANY,
+                           NULL) != GGLD_OK)
+        return STATUS_GOOD;
+    ggld_manifest_get_info(manifest, &info);
+    ggld_manifest_free(manifest);
+    if (info.format != GGLD_MANIFEST_GGSUM)
+        return STATUS_GOOD;
+    return report_usage(a, "a ggsum speaks of one file, and FILE is a shard of "
+                           "a set: --single compares that one, and without "
+                           "MANIFEST each is compared with its own");
+}
+
+/* Of a set each shard, as a file of its own, to the last one. */
+static int verify_run_command(const args *a)
+{
+    ggld_open_options how = ggld_open_options_init();
+    ggld_file_info info = { .struct_size = sizeof info };
+    ggld_file *set;
+    ggld_error err;
+    int worst;
+
+    how.flags = GGLD_OPEN_METADATA | single_flag(a->values[OPT_SINGLE]);
+    if (ggld_open_path(&set, a->operands[0], &how, &err) != GGLD_OK)
+        return report_error(a->operands[0], &err);
+    ggld_file_get_info(set, &info);
+    if (info.n_shards == 1) {
+        ggld_close(set);
+        return verify_file(a, a->operands[0], false);
+    }
+    worst = refuse_ggsum(a);
+    for (uint32_t i = 0; i < info.n_shards && worst != STATUS_USAGE; i++) {
+        const char *path = ggld_file_path(ggld_file_shard(set, i));
+        int status = verify_file(a, path, true);
+        worst = status != STATUS_GOOD ? status : worst;
+    }
+    ggld_close(set);
+    return worst;
 }
 
 static const option_row options[] = {
@@ -332,6 +394,7 @@ static const option_row options[] = {
     [OPT_ALL] = { "all", 0, NULL, "list what is as it should be too" },
     [OPT_UNCACHED] = { "uncached", 0, NULL,
                        "leave the page cache as it is found" },
+    [OPT_SINGLE] = OPTION_SINGLE,
     [OPT_JSON] = { "json", 0, NULL, "print JSON" },
     { NULL, 0, NULL, NULL },
 };

@@ -186,7 +186,11 @@ typedef void (*ggld_hash_done)(ggld_job *job, ggld_manifest *manifest,
  * speed to one core's. (Tensors together, in a file whose table is in another
  * order than its data, take a pass of their own.) Bytes are read, not mapped: a
  * file that shrinks is GGLD_E_TRUNCATED. The verifier is not asked. Memory: less
- * than 64 MiB, and a record for each tensor and chunk. */
+ * than 64 MiB, and a record for each tensor and chunk.
+ *
+ * Of a set the manifest speaks of each shard as a file: under the shard's own
+ * name, in the folder that name has. Chunks are of one file, and left out; to
+ * have them, hash each ggld_file_shard() by itself. */
 GGLD_API GGLD_MUST_CHECK
 ggld_status ggld_hash_start(ggld_job **out, struct uv_loop_s *loop,
                             ggld_file *file, const ggld_hash_options *options,
@@ -222,7 +226,9 @@ typedef struct ggld_verify_item {
      * for a tensor's item. bad_bytes 0: not known. */
     uint64_t bad_offset_bytes;
     uint64_t bad_bytes;
-    uint64_t reserved[2];
+    uint32_t shard; /* of a set: the one that it is about. Otherwise 0 */
+    uint32_t reserved32;
+    uint64_t reserved[1];
     char message[GGLD_MESSAGE_MAX]; /* one line; "" for SAME */
 } ggld_verify_item;
 
@@ -263,7 +269,12 @@ typedef void (*ggld_verify_done)(ggld_job *job, ggld_verify_report *report,
                                  const ggld_error *result, void *user);
 
 /* Everything that the manifest says of the file, as a hash job. The manifest
- * must stay until done; the report does not need it. */
+ * must stay until done; the report does not need it.
+ *
+ * Of a set each shard is compared with what the manifest says of it, by the
+ * shard's own path, in one report. GGLD_E_INVALID: it says nothing of a shard,
+ * or was read from a ggsum, which speaks of one file: compare each
+ * ggld_file_shard() with its own, or append them to a manifest of all. */
 GGLD_API GGLD_MUST_CHECK
 ggld_status ggld_verify_start(ggld_job **out, struct uv_loop_s *loop,
                               ggld_file *file, const ggld_manifest *manifest,
@@ -305,6 +316,10 @@ static inline ggld_verifier_options ggld_verifier_options_init(void)
 /* Fills *out, for one open: ggld_open_options.verifier. The manifest may be
  * freed at once. The open file releases it; where the open failed, or there
  * was none, call out->release(out->ctx).
+ *
+ * It may be given to the open of a set, too: each shard is then held against
+ * what the manifest says of it, by the shard's own path. The manifest must speak
+ * of several files (ggld_hash_start() of the set, or ggld_manifest_append()).
  *
  * What it finds wrong is GGLD_E_CHECKSUM, from open or from the read, with the
  * tensor, the range in the file, and both digests. A failed range is read and
@@ -378,7 +393,8 @@ ggld_status ggld_verify_cache_put(const ggld_verify_cache *cache,
 /* ggld_open_path() with a verifier of the manifest, and the cache where one is
  * given (may be NULL). Mode FULL verifies here, not at the first read, and is
  * then recorded; a file that is found in the cache is not verified again but
- * for its metadata. options may be NULL; its verifier must be. */
+ * for its metadata. Of a set each shard has a record, and the manifest must be
+ * one that was text. options may be NULL; its verifier must be. */
 GGLD_API GGLD_MUST_CHECK
 ggld_status ggld_open_verified(ggld_file **out, const char *path,
                                const ggld_manifest *manifest,

@@ -65,10 +65,14 @@ static void item_free(ggld_found *item)
     free(item->message);
 }
 
-static char *message_of(const char *format, va_list args)
+static char *message_of(const ggld_verify_report *r, const char *format,
+                        va_list args)
 {
     char text[GGLD_MESSAGE_MAX];
-    if (vsnprintf(text, sizeof text, format, args) >= (int)sizeof text)
+    size_t used = strlen(r->label);
+    memcpy(text, r->label, used);
+    if (vsnprintf(text + used, sizeof text - used, format, args) >=
+        (int)(sizeof text - used))
         memcpy(text + sizeof text - 4, "...", 4);
     return strdup(text);
 }
@@ -96,10 +100,11 @@ void ggld_report_put(ggld_verify_report *r, const ggld_found *found,
         return;
     }
     item.message = NULL;
+    item.shard = r->shard;
     if (item.verdict != GGLD_VERDICT_SAME) {
         va_list args;
         va_start(args, format);
-        item.message = message_of(format, args);
+        item.message = message_of(r, format, args);
         va_end(args);
         r->failed |= item.message == NULL;
     }
@@ -186,6 +191,7 @@ bool ggld_verify_report_at(const ggld_verify_report *r, uint64_t index,
     item.actual = found->actual;
     item.bad_offset_bytes = found->bad_offset;
     item.bad_bytes = found->bad_bytes;
+    item.shard = found->shard;
     if (found->message != NULL)
         memcpy(item.message, found->message, strlen(found->message) + 1);
     memcpy(out, &item, ggld_min_u64(out->struct_size, sizeof item));

@@ -18,6 +18,7 @@ typedef struct ggld_found {
     uint64_t bad_offset;
     uint64_t bad_bytes;
     char *message; /* NULL: "" */
+    uint32_t shard;
 } ggld_found;
 
 struct ggld_verify_report {
@@ -28,7 +29,9 @@ struct ggld_verify_report {
     uint64_t n_bad;
     uint64_t n_by_scope[32]; /* compared and the same, by the scope's value */
     char summary[GGLD_MESSAGE_MAX];
-    bool failed; /* no memory for an item */
+    bool failed;     /* no memory for an item */
+    uint32_t shard;  /* that items are about, and what their messages begin */
+    char label[112]; /* with: "'m-00002-of-00003.gguf': ", or "" */
 };
 
 /* Names are copied; the message is made from format. */

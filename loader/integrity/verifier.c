@@ -11,6 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <ggld/tensor.h>
+
 #include "../base/checked.h"
 #include "../base/error.h"
 #include "../base/quote.h"
@@ -19,8 +21,12 @@
 #include "manifest.h"
 #include "verify.h"
 
+/* Of a file; of a set there is one for each shard too. */
 typedef struct verifier {
     ggld_manifest *manifest; /* selected */
+    ggld_manifest *all;      /* it can speak of a set: unselected; or NULL */
+    struct verifier **shards;
+    uint32_t n_shards; /* 0: the file is no set */
     uint32_t mode;
     uint32_t n_threads;
     _Atomic bool all_good;
@@ -67,7 +73,7 @@ static ggld_status check_metadata(void *ctx, const void *data, size_t size,
 
 /* ---- everything at once ---- */
 
-static ggld_status compare_now(verifier *v, const ggld_file *file,
+static ggld_status compare_now(verifier *v, const ggld_file *file, bool of_set,
                                ggld_error *err)
 {
     ggld_hash_request request;
@@ -77,13 +83,35 @@ static ggld_status compare_now(verifier *v, const ggld_file *file,
     if (status == GGLD_OK)
         status = ggld_hash_now(file, &request, v->n_threads, "", &actual, err);
     if (status == GGLD_OK)
-        status = ggld_verify_compare(&report, v->manifest, actual, file, err);
+        status =
+            ggld_verify_compare(&report, v->manifest, actual, file, of_set, err);
     ggld_manifest_free(actual);
     if (status == GGLD_OK && !ggld_verify_report_good(report))
         status = ggld_fail(err, GGLD_E_CHECKSUM,
                            ggld_place_of(GGLD_IN_FILE, GGLD_NO_INDEX, 0), "%s",
                            ggld_verify_report_summary(report));
     ggld_verify_report_free(report);
+    return status;
+}
+
+/* The file, or each shard. */
+static ggld_status compare_each(verifier *v, const ggld_file *file,
+                                ggld_error *err)
+{
+    ggld_status status = GGLD_OK;
+    if (v->n_shards == 0)
+        return compare_now(v, file, false, err);
+    /* A read knows its shard only, whose tensors are the set's. */
+    if (ggld_tensor_count(file) != 0)
+        file = ggld_tensor_file(ggld_tensor_at(file, 0));
+    for (uint32_t i = 0; i < v->n_shards && status == GGLD_OK; i++) {
+        const ggld_file *shard = ggld_file_shard(file, i);
+        if (shard == NULL)
+            break;
+        status = compare_now(v->shards[i], shard, true, err);
+        if (status != GGLD_OK && err != NULL)
+            err->shard = i;
+    }
     return status;
 }
 
@@ -97,7 +125,7 @@ ggld_status ggld_verifier_check_all(void *ctx, const ggld_file *file,
     pthread_mutex_lock(&v->lock);
     /* Whoever waited here finds it done. */
     if (!atomic_load_explicit(&v->all_good, memory_order_acquire)) {
-        status = compare_now(v, file, err);
+        status = compare_each(v, file, err);
         if (status == GGLD_OK)
             ggld_verifier_trust(v);
     }
@@ -149,6 +177,11 @@ static ggld_status check_on_access(void *ctx, const ggld_file *file,
     ggld_cells *cells = NULL;
     if (size == 0 || atomic_load_explicit(&v->all_good, memory_order_acquire))
         return GGLD_OK;
+    if (v->n_shards != 0) {
+        ggld_file_info info = { .struct_size = sizeof info };
+        ggld_file_get_info(file, &info);
+        v = v->shards[info.shard];
+    }
     ggld_status status = cells_of(v, file, &cells, err);
     return status == GGLD_OK ? ggld_cells_check(cells, file, offset, size, err)
                              : status;
@@ -159,6 +192,15 @@ static ggld_status check_on_access(void *ctx, const ggld_file *file,
 static void verifier_release(void *ctx)
 {
     verifier *v = ctx;
+    for (uint32_t i = 0; i < v->n_shards; i++) {
+        verifier *shard = v->shards[i];
+        ggld_cells_free(atomic_load(&shard->cells));
+        ggld_manifest_free(shard->manifest);
+        pthread_mutex_destroy(&shard->lock);
+        free(shard);
+    }
+    free(v->shards);
+    ggld_manifest_free(v->all);
     ggld_cells_free(atomic_load(&v->cells));
     ggld_manifest_free(v->manifest);
     pthread_mutex_destroy(&v->lock);
@@ -232,17 +274,71 @@ static ggld_status check_mode(const ggld_manifest *m, uint32_t mode,
     return GGLD_OK;
 }
 
+/* A manifest of several files may come to speak of a set's. */
+static ggld_status keep_all(verifier *v, const ggld_manifest *manifest,
+                            ggld_error *err)
+{
+    if (manifest->n_subjects < 2 && manifest->format != GGLD_MANIFEST_LLAMA)
+        return GGLD_OK;
+    v->all = ggld_manifest_new();
+    if (v->all == NULL)
+        return ggld_fail(err, GGLD_E_NOMEM, ggld_nowhere(),
+                         "verifier: no memory");
+    return ggld_manifest_append(v->all, manifest, err);
+}
+
 static ggld_status verifier_fill(verifier *v, const ggld_manifest *manifest,
                                  const ggld_verifier_options *options,
                                  ggld_error *err)
 {
-    ggld_status status =
-        ggld_manifest_select(&v->manifest, manifest, options->path, err);
+    ggld_status status = keep_all(v, manifest, err);
+    if (status == GGLD_OK)
+        status =
+            ggld_manifest_select(&v->manifest, manifest, options->path, err);
     if (status == GGLD_OK)
         status = check_root(v->manifest, options->root, err);
     if (status == GGLD_OK)
         status = check_mode(v->manifest, options->mode, err);
     return status;
+}
+
+/* ---- sets ---- */
+
+static ggld_status add_shard(verifier *v, const char *path, ggld_error *err)
+{
+    verifier **shards =
+        reallocarray(v->shards, v->n_shards + 1u, sizeof(verifier *));
+    verifier *shard = calloc(1, sizeof *shard);
+    if (shards != NULL)
+        v->shards = shards;
+    if (shards == NULL || shard == NULL) {
+        free(shard);
+        return ggld_fail(err, GGLD_E_NOMEM, ggld_nowhere(),
+                         "verifier: no memory");
+    }
+    pthread_mutex_init(&shard->lock, NULL);
+    shard->mode = v->mode;
+    shard->n_threads = v->n_threads;
+    v->shards[v->n_shards++] = shard;
+    ggld_status status =
+        ggld_manifest_select(&shard->manifest, v->all, path, err);
+    return status == GGLD_OK ? check_mode(shard->manifest, v->mode, err)
+                             : status;
+}
+
+/* At open, in order; nobody else asks yet. */
+static ggld_status check_shard(void *ctx, const ggld_file *file,
+                               const void *data, size_t size, ggld_error *err)
+{
+    verifier *v = ctx;
+    if (v->all == NULL)
+        return ggld_fail(err, GGLD_E_INVALID, ggld_nowhere(),
+                         "verifier: the manifest speaks of one file, and this "
+                         "is a set: put those of all shards together");
+    ggld_status status = add_shard(v, ggld_file_path(file), err);
+    return status == GGLD_OK
+               ? check_metadata(v->shards[v->n_shards - 1], data, size, err)
+               : status;
 }
 
 ggld_status ggld_verifier_from_manifest(ggld_verifier *out,
@@ -268,8 +364,11 @@ ggld_status ggld_verifier_from_manifest(ggld_verifier *out,
         verifier_release(v);
         return status;
     }
-    ggld_verifier made = { sizeof made, check_metadata, NULL, verifier_release,
-                           v };
+    ggld_verifier made = { .struct_size = sizeof made,
+                           .check_metadata = check_metadata,
+                           .release = verifier_release,
+                           .ctx = v,
+                           .check_shard = check_shard };
     if (v->mode == GGLD_VERIFY_ON_ACCESS)
         made.check_range = check_on_access;
     if (v->mode == GGLD_VERIFY_FULL)

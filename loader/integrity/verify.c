@@ -12,6 +12,7 @@
 #include "../base/error.h"
 #include "../base/quote.h"
 #include "comparison.h"
+#include "names.h"
 
 ggld_status ggld_verify_request_of(const ggld_manifest *expected,
                                    ggld_hash_request *out, ggld_error *err)
@@ -232,28 +233,51 @@ static void compare_all(ggld_comparison *c)
     note_gaps(c);
 }
 
+/* What is put from now on is about that file. */
+static void speak_of(ggld_verify_report *report, const ggld_file *file,
+                     bool of_set)
+{
+    ggld_file_info info = { .struct_size = sizeof info };
+    const char *path = of_set ? ggld_file_path(file) : NULL;
+    ggld_file_get_info(file, &info);
+    report->shard = of_set ? info.shard : 0;
+    report->label[0] = '\0';
+    if (path != NULL) {
+        ggld_string name = ggld_path_base(ggld_string_of(path));
+        uint64_t most = 60; /* of a long one its end, with the number */
+        if (name.len > most) {
+            name.data += name.len - most;
+            name.len = most;
+        }
+        snprintf(report->label, sizeof report->label,
+                 "%s: ", ggld_quote(name.data, name.len).text);
+    }
+}
+
 ggld_status ggld_verify_compare(ggld_verify_report **out,
                                 const ggld_manifest *expected,
                                 const ggld_manifest *actual,
-                                const ggld_file *file, ggld_error *err)
+                                const ggld_file *file, bool of_set,
+                                ggld_error *err)
 {
-    ggld_verify_report *report = calloc(1, sizeof *report);
+    ggld_verify_report *report =
+        *out != NULL ? *out : calloc(1, sizeof *report);
     ggld_comparison c = {
         .expected = expected, .actual = actual, .file = file, .report = report
     };
     if (report == NULL)
         return ggld_fail(err, GGLD_E_NOMEM, ggld_nowhere(),
                          "verify: no memory for the report");
+    speak_of(report, file, of_set);
     ggld_status status = ggld_find_extras(&c, err);
     if (status == GGLD_OK) {
         compare_all(&c);
         status = ggld_report_close(report, err);
     }
     free(c.extras);
-    if (status != GGLD_OK) {
+    if (status == GGLD_OK)
+        *out = report;
+    else if (*out == NULL)
         ggld_verify_report_free(report);
-        return status;
-    }
-    *out = report;
-    return GGLD_OK;
+    return status;
 }

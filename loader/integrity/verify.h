@@ -12,11 +12,14 @@ GGLD_MUST_CHECK
 ggld_status ggld_verify_request_of(const ggld_manifest *expected,
                                    ggld_hash_request *out, ggld_error *err);
 
-/* actual is what that request gave for the file. The report borrows nothing. */
+/* actual is what that request gave for the file. *out is NULL, or has a report
+ * on other shards that this one is added to. of_set: the file is a shard, which
+ * messages then name. The report borrows nothing. */
 GGLD_MUST_CHECK
 ggld_status ggld_verify_compare(ggld_verify_report **out,
                                 const ggld_manifest *expected,
                                 const ggld_manifest *actual,
-                                const ggld_file *file, ggld_error *err);
+                                const ggld_file *file, bool of_set,
+                                ggld_error *err);
 
 #endif /* GGLD_INTEGRITY_VERIFY_H */

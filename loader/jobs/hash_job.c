@@ -20,18 +20,130 @@
 /* Waiting for a disk wants some more threads than there are processors. */
 #define MIN_SLOTS 4u
 
+/* ---- the shards of a set, one after the other ---- */
+
+static void take_in_hand(ggld_hash_job *self, uint32_t shard)
+{
+    self->shard = shard;
+    self->file = ggld_file_shard(self->job.file, shard);
+}
+
+static ggld_status plan_one(ggld_hash_job *self, ggld_error *err)
+{
+    return self->kind->plan != NULL ? self->kind->plan(self, err) : GGLD_OK;
+}
+
+static ggld_status begin_one(ggld_hash_job *self, ggld_error *err)
+{
+    ggld_status status = plan_one(self, err);
+    if (status == GGLD_OK)
+        status = ggld_hash_work_new(&self->work, self->file, &self->request,
+                                    self->job.n_slots, self->keep_cache, err);
+    return status;
+}
+
+/* How much will be read is said before any of it is. */
+static ggld_status count_all(ggld_hash_job *self, ggld_error *err)
+{
+    ggld_status status = GGLD_OK;
+    for (uint32_t i = 0; i < self->n_shards && status == GGLD_OK; i++) {
+        ggld_hash_plan plan;
+        take_in_hand(self, i);
+        status = plan_one(self, err);
+        if (status == GGLD_OK)
+            status =
+                ggld_hash_plan_init(&plan, self->file, &self->request, err);
+        if (status == GGLD_OK) {
+            self->job.total_bytes += plan.total_bytes;
+            ggld_hash_plan_free(&plan);
+        }
+    }
+    return status;
+}
+
+/* Errors of a shard's bytes tell which one it is. */
+static ggld_status of_shard(const ggld_hash_job *self, ggld_status status,
+                            ggld_error *err)
+{
+    if (status != GGLD_OK && err != NULL && self->n_shards > 1)
+        err->shard = self->shard;
+    return status;
+}
+
 static ggld_status hash_begin(ggld_job *job, ggld_error *err)
 {
     ggld_hash_job *self = (ggld_hash_job *)job;
-    ggld_status status = GGLD_OK;
-    if (self->kind->plan != NULL)
-        status = self->kind->plan(self, err);
-    if (status == GGLD_OK)
-        status = ggld_hash_work_new(&self->work, job->file, &self->request,
-                                    job->n_slots, self->keep_cache, err);
-    if (status == GGLD_OK)
-        job->total_bytes = ggld_hash_work_total_bytes(self->work);
+    ggld_file_info info = { .struct_size = sizeof info };
+    ggld_file_get_info(job->file, &info);
+    self->n_shards = info.n_shards;
+    ggld_status status = count_all(self, err);
+    if (status == GGLD_OK) {
+        take_in_hand(self, 0);
+        status = begin_one(self, err);
+    }
+    return of_shard(self, status, err);
+}
+
+/* The shard's own name, in the folder that the job's name has. */
+static char *name_in_hand(const ggld_hash_job *self)
+{
+    const char *path = ggld_file_path(self->file);
+    if (self->n_shards < 2 || path == NULL)
+        return strdup(self->name);
+    const char *slash = strrchr(self->name, '/');
+    const char *base = strrchr(path, '/');
+    size_t folder = slash != NULL ? (size_t)(slash - self->name) + 1 : 0;
+    base = base != NULL ? base + 1 : path;
+    char *name = malloc(folder + strlen(base) + 1);
+    if (name != NULL) {
+        memcpy(name, self->name, folder);
+        strcpy(name + folder, base);
+    }
+    return name;
+}
+
+/* Those of all shards become one, in which each has its file. */
+static ggld_status join(ggld_hash_job *self, ggld_error *err)
+{
+    if (self->before == NULL || self->manifest == NULL) {
+        if (self->shard + 1 < self->n_shards) {
+            self->before = self->manifest;
+            self->manifest = NULL;
+        }
+        return GGLD_OK;
+    }
+    ggld_status status =
+        ggld_manifest_append(self->before, self->manifest, err);
+    ggld_manifest_free(self->manifest);
+    self->manifest = NULL;
+    if (status == GGLD_OK && self->shard + 1 == self->n_shards) {
+        self->manifest = self->before;
+        self->before = NULL;
+    }
     return status;
+}
+
+/* Pool, and nobody else is there: the manifest of the file in hand, and the
+ * next file. */
+static ggld_status finish_one(ggld_hash_job *self, ggld_error *err)
+{
+    char *name = name_in_hand(self);
+    if (name == NULL)
+        return ggld_fail(err, GGLD_E_NOMEM, ggld_nowhere(),
+                         "hash job: no memory");
+    ggld_status status =
+        ggld_hash_work_manifest(self->work, name, &self->manifest, err);
+    free(name);
+    if (status == GGLD_OK && self->kind->finish != NULL)
+        status = self->kind->finish(self, err);
+    if (status == GGLD_OK && self->n_shards > 1)
+        status = join(self, err);
+    if (status != GGLD_OK || self->shard + 1 == self->n_shards)
+        return status;
+    ggld_hash_work_free(self->work);
+    self->work = NULL;
+    take_in_hand(self, self->shard + 1);
+    return begin_one(self, err);
 }
 
 /* Other slots' workers may be looked at only while none of them runs. */
@@ -78,20 +190,22 @@ static ggld_status hash_run(ggld_job *job, uint32_t slot, ggld_error *err)
     ggld_hash_job *self = (ggld_hash_job *)job;
     self->read_bytes[slot] = 0;
     if (!self->finishing)
-        return hash_some(self, slot, err);
-    ggld_status status =
-        ggld_hash_work_manifest(self->work, self->name, &self->manifest, err);
-    if (status == GGLD_OK && self->kind->finish != NULL)
-        status = self->kind->finish(self, err);
-    return status;
+        return of_shard(self, hash_some(self, slot, err), err);
+    uint32_t shard = self->shard;
+    ggld_status status = finish_one(self, err);
+    self->goes_on = shard != self->shard;
+    return of_shard(self, status, err);
 }
 
 static ggld_status hash_take(ggld_job *job, uint32_t slot, ggld_taken *out,
                              ggld_error *err)
 {
-    const ggld_hash_job *self = (const ggld_hash_job *)job;
+    ggld_hash_job *self = (ggld_hash_job *)job;
     (void)err;
     *out = GGLD_TAKEN_FREE;
+    /* There is a next shard, for all slots. */
+    if (self->finishing && self->goes_on)
+        self->finishing = false;
     ggld_job_advance(job, self->read_bytes[slot]);
     return GGLD_OK;
 }
@@ -117,6 +231,7 @@ static void hash_destroy(ggld_job *job)
     if (self->kind->destroy != NULL)
         self->kind->destroy(self);
     ggld_manifest_free(self->manifest);
+    ggld_manifest_free(self->before);
     free(self->name);
     free(self);
 }
@@ -167,7 +282,23 @@ static void plain_done(ggld_hash_job *self, const ggld_error *result)
     plain->done(&self->job, manifest, result, self->user);
 }
 
-static const ggld_hash_kind plain_kind = { NULL, NULL, NULL, plain_done, NULL };
+/* Chunks are of one file, and no manifest of several has any. */
+static ggld_status plain_plan(ggld_hash_job *self, ggld_error *err)
+{
+    if (self->n_shards < 2)
+        return GGLD_OK;
+    if (self->request.scopes == 0)
+        self->request.scopes = GGLD_SCOPE_METADATA | GGLD_SCOPE_TENSOR;
+    self->request.scopes &= ~(uint32_t)GGLD_SCOPE_CHUNKS;
+    if (self->request.scopes != 0)
+        return GGLD_OK;
+    return ggld_fail(err, GGLD_E_INVALID, ggld_nowhere(),
+                     "hash: chunks are of one file: hash each shard of the set "
+                     "by itself");
+}
+
+static const ggld_hash_kind plain_kind = { plain_plan, NULL, NULL, plain_done,
+                                           NULL };
 
 static ggld_status check_options(const ggld_hash_options *o, ggld_error *err)
 {

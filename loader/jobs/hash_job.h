@@ -9,11 +9,12 @@
 
 typedef struct ggld_hash_job ggld_hash_job;
 
-/* What a kind of hash job does; all but done may be NULL. */
+/* What a kind of hash job does; all but done may be NULL. Of a set plan and
+ * finish are called for each shard, self->file. */
 typedef struct ggld_hash_kind {
-    /* Pool: settles what is asked for, in self->request. */
+    /* Pool: settles what is asked for, in self->request. More than once. */
     ggld_status (*plan)(ggld_hash_job *self, ggld_error *err);
-    /* Pool: all has been hashed, into self->manifest. */
+    /* Pool: all of the file has been hashed, into self->manifest. */
     ggld_status (*finish)(ggld_hash_job *self, ggld_error *err);
     /* Pool: gives up what done does not need. */
     void (*end)(ggld_hash_job *self);
@@ -31,10 +32,14 @@ struct ggld_hash_job {
     bool keep_cache;
     char *name; /* malloc's; freed with the job */
     void *user;
+    const ggld_file *file; /* in hand: the job's, or a shard of it */
+    uint32_t shard, n_shards;
 
     ggld_manifest *manifest; /* freed with the job unless done takes it */
+    ggld_manifest *before;   /* of the shards before; NULL: none */
     ggld_hash_work *work;
-    bool finishing; /* the last chunk, which makes the manifest, is out */
+    bool finishing; /* a file's last chunk, which makes the manifest, is out */
+    bool goes_on;   /* ... and has begun with another shard */
     uint64_t read_bytes[GGLD_JOB_MAX_SLOTS];
 };
 

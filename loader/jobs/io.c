@@ -209,8 +209,8 @@ static ggld_status lane_open(ggld_io *io, ggld_lane *lane,
     if (buffer_bytes == 0)
         return GGLD_OK;
     /* Direct reads begin and end at a boundary before and behind. */
-    int code = ggld_buffer_make(&lane->buffer,
-                                (size_t)buffer_bytes + (size_t)2 * GGLD_DIRECT_ALIGN);
+    int code = ggld_buffer_make(
+        &lane->buffer, (size_t)buffer_bytes + (size_t)2 * GGLD_DIRECT_ALIGN);
     if (code != 0)
         return ggld_fail(err, GGLD_E_NOMEM, ggld_nowhere(),
                          "no memory for a buffer of %" PRIu64 " bytes",

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Verifying as a job: a hash of all that the manifest speaks of, and then the
  * comparison, on the pool too. */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,8 +24,20 @@ typedef struct verify_job {
 static ggld_status verify_plan(ggld_hash_job *base, ggld_error *err)
 {
     verify_job *self = (verify_job *)base;
+    const char *path = self->path;
+    ggld_manifest_free(self->expected);
+    self->expected = NULL;
+    if (base->n_shards > 1) {
+        if (self->manifest->format == GGLD_MANIFEST_GGSUM)
+            return ggld_fail(err, GGLD_E_INVALID, ggld_nowhere(),
+                             "verify: a ggsum speaks of one file; of a set "
+                             "of %" PRIu32 " shards each has its own, to be "
+                             "compared with that shard alone",
+                             base->n_shards);
+        path = ggld_file_path(base->file);
+    }
     ggld_status status =
-        ggld_manifest_select(&self->expected, self->manifest, self->path, err);
+        ggld_manifest_select(&self->expected, self->manifest, path, err);
     return status == GGLD_OK
                ? ggld_verify_request_of(self->expected, &base->request, err)
                : status;
@@ -33,8 +46,12 @@ static ggld_status verify_plan(ggld_hash_job *base, ggld_error *err)
 static ggld_status verify_finish(ggld_hash_job *base, ggld_error *err)
 {
     verify_job *self = (verify_job *)base;
-    return ggld_verify_compare(&self->report, self->expected, base->manifest,
-                               base->job.file, err);
+    ggld_status status =
+        ggld_verify_compare(&self->report, self->expected, base->manifest,
+                            base->file, base->n_shards > 1, err);
+    ggld_manifest_free(base->manifest); /* it has been compared */
+    base->manifest = NULL;
+    return status;
 }
 
 static void verify_end(ggld_hash_job *base)
@@ -42,8 +59,6 @@ static void verify_end(ggld_hash_job *base)
     verify_job *self = (verify_job *)base;
     ggld_manifest_free(self->expected);
     self->expected = NULL;
-    ggld_manifest_free(base->manifest); /* it has been compared */
-    base->manifest = NULL;
 }
 
 static void verify_done(ggld_hash_job *base, const ggld_error *result)

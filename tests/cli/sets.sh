@@ -122,5 +122,51 @@ if printf '%s\n' "${commands[@]}" | grep -qx warm; then
     json "residency" '.size_bytes' 128
     run residency --json --single "$second"
     json "residency --single" '.size_bytes' 32
+
+    # Digests: each shard as a file, under its name.
+    expect "hash: a ggsum is of one file" 2 "" "--save writes one for" \
+        hash "$second"
+    run hash --format sha256sum "$second"
+    is "hash: sha256sum agrees" 0 "$(cd / && sha256sum --quiet -c "$work/out" \
+        >/dev/null 2>&1; echo $?)"
+    is "hash: a line for each" 3 "$(wc -l <"$work/out")"
+    cp "$work/out" "$work/sums"
+    run hash --format sha256sum --single "$second"
+    is "hash --single" 1 "$(wc -l <"$work/out")"
+    run hash --format llama "$first"
+    has "hash: a tensor under its shard" "$work/out" "$third:four"
+    cp "$work/out" "$work/llama"
+    run hash --json "$first"
+    json "hash: JSON" 'map(.file|split("/")|last)' \
+        '["m-00001-of-00003.gguf","m-00002-of-00003.gguf","m-00003-of-00003.gguf"]'
+    expect "hash: over a shard" 2 "" "OUT is a shard of FILE" \
+        hash --format sha256sum "$first" -o "$third"
+    expect "hash --save" 0 "" - hash --save "$third"
+    is "hash --save: one beside each" 3 "$(ls "$set"/*.ggsum | wc -l)"
+    for manifest in '' "$work/sums" "$work/llama"; do
+        # shellcheck disable=SC2086 # none or one
+        expect "verify with ${manifest##*/}" 0 "m-00003-of-00003.gguf: good" - \
+            verify "$second" $manifest
+    done
+    expect "verify with a ggsum" 2 "" "a ggsum speaks of one file" \
+        verify "$second" "$second.ggsum"
+    expect "verify --single with it" 0 "good" - \
+        verify --single "$second" "$second.ggsum"
+    cp "$third" "$work/kept"
+    printf x | dd of="$third" bs=1 seek=170 conv=notrunc 2>/dev/null
+    for manifest in '' "$work/sums" "$work/llama"; do
+        # shellcheck disable=SC2086 # none or one
+        expect "verify a bad one with ${manifest##*/}" 1 \
+            "m-00003-of-00003.gguf: differs" - verify "$first" $manifest
+        has "verify: the others are good" "$work/out" \
+            "m-00002-of-00003.gguf: good"
+    done
+    cp "$work/kept" "$third"
+    grep -v 00002 "$work/sums" >"$work/fewer"
+    expect "verify: a shard is not in it" 1 - "no digest of" \
+        verify "$first" "$work/fewer"
+    rm "$second"
+    expect "verify: a shard is missing" 1 "" "1 of 3 shards missing" \
+        verify "$first" "$work/sums"
 fi
 finish

@@ -84,11 +84,11 @@ _ggld() {
         window) words="--touch --budget --chunk --count --json --help" ;;
         hash)
             words="--algo --format --output --save --whole --chunks --uncached
-                --json --help"
+                --single --json --help"
             ;;
         verify)
             words="--format --pubkey --root --once --folder --all --uncached
-                --json --help"
+                --single --json --help"
             ;;
         sign) words="--key --output --help" ;;
         esac
