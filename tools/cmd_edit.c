@@ -168,6 +168,8 @@ static int list_changes(const job *j, const ggld_edit_plan *plan,
     ggld_file *now = NULL;
     ggld_error err;
 
+    if (!j->dry_run && j->a->values[OPT_JSON] == NULL)
+        return STATUS_GOOD;
     if (ggld_edit_preview(j->edit, as_in_place, &now, &err) != GGLD_OK)
         return report_error(j->path, &err);
     if (j->a->values[OPT_JSON] != NULL)

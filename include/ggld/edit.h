@@ -68,8 +68,8 @@ ggld_status ggld_edit_open(ggld_edit **out, const char *path,
                            const ggld_edit_options *options, ggld_error *err);
 /* edit may be NULL. */
 GGLD_API void ggld_edit_free(ggld_edit *edit);
-/* The file as it was opened; counted once more by ggld_file_ref if it is to
- * outlive the edit. */
+/* The file as it was opened. Mapped, as any file: not to be read any more once
+ * it was edited in place. */
 GGLD_API const ggld_file *ggld_edit_file(const ggld_edit *edit);
 
 /* ---- changes, in the order of the calls ----
@@ -142,7 +142,7 @@ typedef struct ggld_edit_plan {
  * model that is refused (code and place are the reader's), or that ggml would
  * refuse where it takes the old one, or whose data would be elsewhere. */
 GGLD_API GGLD_MUST_CHECK
-ggld_status ggld_edit_plan_of(const ggld_edit *edit, ggld_edit_plan *out,
+ggld_status ggld_edit_plan_of(ggld_edit *edit, ggld_edit_plan *out,
                               ggld_error *err);
 /* The model as it would be, with the data of the file; in_place: as
  * ggld_edit_in_place would leave it, which has to have room. It stays open

@@ -111,8 +111,7 @@ static ggld_status take_records(ggld_edit *edit, ggld_error *err)
     return GGLD_OK;
 }
 
-/* Metadata in private memory: what is written in place must not change what is
- * being read. */
+/* Mapped: nothing of it is read any more once it is written to. */
 static ggld_status open_edit(ggld_edit *edit, const char *path, ggld_error *err)
 {
     ggld_open_options options = ggld_open_options_init();
@@ -122,7 +121,6 @@ static ggld_status open_edit(ggld_edit *edit, const char *path, ggld_error *err)
         status = open_fd(edit, path, err);
     if (status != GGLD_OK)
         return status;
-    options.flags = GGLD_OPEN_PREAD;
     options.allocator = &edit->allocator;
     status = ggld_open_fd(&edit->file, edit->fd, &options, err);
     if (status != GGLD_OK)

@@ -45,7 +45,8 @@ struct ggld_edit {
     uint64_t cap_kvs;
     ggld_edit_name *names; /* of each tensor, in table order */
     uint64_t n_tensors;
-    bool spent; /* carried out, or that failed */
+    bool judged; /* and found good, as it is now */
+    bool spent;  /* carried out, or that failed */
 };
 
 /* Of the file as a whole. */
@@ -96,8 +97,8 @@ bool ggld_edit_layout_shared(const ggld_edit *edit, uint64_t block_bytes,
  * out->base_bytes set: there is no room. */
 bool ggld_edit_layout_in_place(const ggld_edit *edit, bool may_insert,
                                uint64_t block_bytes, ggld_edit_layout *out);
-/* Sets data_offset, and sees that the old file's records come out as they are.
- */
+/* Sets data_offset, and sees that the old file's records come out where they
+ * are. */
 ggld_status ggld_edit_measure_old(ggld_edit *edit, ggld_error *err);
 /* image_bytes of it in memory of its own, or NULL. */
 uint8_t *ggld_edit_image(const ggld_edit *edit, const ggld_edit_layout *layout);
@@ -109,9 +110,14 @@ uint64_t ggld_edit_old_end(const ggld_edit *edit);
 
 /* ---- judging ---- */
 
-/* Is it a model that may be written? */
-ggld_status ggld_edit_judge(const ggld_edit *edit,
+/* Is it a model that may be written? Padding is no matter: what was judged once
+ * is not judged again before it is changed. */
+ggld_status ggld_edit_judge(ggld_edit *edit, const uint8_t *image,
                             const ggld_edit_layout *layout, ggld_error *err);
+/* The same, of an image that nobody else needs. */
+ggld_status ggld_edit_judge_layout(ggld_edit *edit,
+                                   const ggld_edit_layout *layout,
+                                   ggld_error *err);
 /* GGLD_E_INVALID where it was carried out already. */
 ggld_status ggld_edit_expect(const ggld_edit *edit, ggld_error *err);
 
@@ -122,6 +128,7 @@ ggld_status ggld_edit_settle(const ggld_edit *edit, bool in_place,
 ggld_status ggld_edit_fail_room(const ggld_edit *edit,
                                 const ggld_edit_layout *layout,
                                 ggld_error *err);
+ggld_status ggld_edit_fail_memory(uint64_t size, ggld_error *err);
 /* Is the file already as it is to be? */
 bool ggld_edit_is_nothing(const ggld_edit *edit);
 /* Blocks of the file's file system. */

@@ -159,6 +159,7 @@ ggld_status ggld_edit_set(ggld_edit *edit, const char *key,
         return fail_memory(err);
     }
     ggld_edit_kv *kv = &edit->kvs[at];
+    edit->judged = false;
     ggld_free(&edit->allocator, kv->own_value);
     kv->type = v.type;
     kv->value = bytes;
@@ -188,6 +189,7 @@ ggld_status ggld_edit_unset(ggld_edit *edit, const char *key, ggld_error *err)
         ggld_free(&edit->allocator, edit->kvs[i].own_value);
     }
     edit->n_kvs = n;
+    edit->judged = false;
     return GGLD_OK;
 }
 
@@ -205,6 +207,7 @@ static ggld_status rename_all(ggld_edit *edit, uint64_t first,
         if (ggld_text_same(edit->kvs[i].key, old_key))
             edit->kvs[i].key = copy;
     edit->kvs[first].own_key = own;
+    edit->judged = false;
     ggld_free(&edit->allocator, old_own);
     return GGLD_OK;
 }
@@ -298,6 +301,7 @@ ggld_status ggld_edit_rename_tensor(ggld_edit *edit, const char *old_name,
     ggld_free(&edit->allocator, edit->names[at].own);
     edit->names[at].name = copy;
     edit->names[at].own = own;
+    edit->judged = false;
     return GGLD_OK;
 }
 

@@ -8,29 +8,21 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "../base/quote.h"
 #include "alone.h"
 #include "edit.h"
 #include "journal.h"
 #include "sys.h"
 
 typedef struct place {
-    const ggld_edit *edit;
+    ggld_edit *edit;
     ggld_edit_layout layout;
     ggld_beside beside;
     ggld_journal journal;
     struct stat st;
-    uint8_t *old_image;
     uint8_t *new_image;
 } place;
 
 /* ---- before ---- */
-
-static ggld_status fail_memory(uint64_t size, ggld_error *err)
-{
-    return ggld_fail(err, GGLD_E_NOMEM, ggld_nowhere(),
-                     "no memory for %" PRIu64 " bytes of metadata", size);
-}
 
 static ggld_status fill_journal(place *p, ggld_error *err)
 {
@@ -43,15 +35,8 @@ static ggld_status fill_journal(place *p, ggld_error *err)
     j->inserted_bytes = p->layout.inserted_bytes;
     j->old_bytes = ggld_edit_old_end(edit);
     j->new_bytes = p->layout.image_bytes;
-    p->new_image = ggld_edit_image(edit, &p->layout);
-    p->old_image = ggld_alloc_bytes(&edit->allocator, j->old_bytes);
-    if (p->new_image == NULL || p->old_image == NULL)
-        return fail_memory(j->old_bytes + j->new_bytes, err);
-    j->old_image = p->old_image;
     j->new_image = p->new_image;
-    int result = ggld_sys_read(edit->fd, p->old_image, j->old_bytes, 0);
-    if (result == 0)
-        result = ggld_journal_sample(edit->fd, j->old_bytes, j->file_bytes,
+    int result = ggld_journal_sample(edit->fd, j->old_bytes, j->file_bytes,
                                      &j->data_digest);
     if (result != 0)
         return ggld_fail_errno(err, result, ggld_in_file(),
@@ -61,11 +46,15 @@ static ggld_status fill_journal(place *p, ggld_error *err)
 
 static ggld_status prepare(place *p, ggld_error *err)
 {
-    const ggld_edit *edit = p->edit;
+    ggld_edit *edit = p->edit;
 
     ggld_status status = ggld_edit_settle(edit, true, &p->layout, err);
-    if (status == GGLD_OK)
-        status = ggld_edit_judge(edit, &p->layout, err);
+    if (status != GGLD_OK)
+        return status;
+    p->new_image = ggld_edit_image(edit, &p->layout);
+    if (p->new_image == NULL)
+        return ggld_edit_fail_memory(p->layout.image_bytes, err);
+    status = ggld_edit_judge(edit, p->new_image, &p->layout, err);
     if (status == GGLD_OK)
         status = ggld_file_changed(edit->file, err);
     if (status != GGLD_OK)
@@ -80,14 +69,30 @@ static ggld_status prepare(place *p, ggld_error *err)
 
 /* ---- the steps ---- */
 
+/* By the journal, which is the one place that has the old metadata. */
+static ggld_status bring_back(const place *p)
+{
+    const ggld_allocator *a = &p->edit->allocator;
+    ggld_journal journal;
+    bool found;
+
+    ggld_status status =
+        ggld_journal_load(&journal, &p->beside, a, &found, NULL);
+    if (status != GGLD_OK || !found)
+        return GGLD_E_IO;
+    if (ggld_journal_undo(&journal, p->edit->fd) != 0)
+        status = GGLD_E_IO;
+    ggld_journal_free(&journal, a);
+    return status == GGLD_OK ? ggld_journal_drop(&p->beside, NULL) : status;
+}
+
 /* sys_errno ended it; the file is brought back, and the journal removed. */
 static ggld_status go_back(const place *p, int sys_errno, const char *what,
                            ggld_error *err)
 {
     const char *end = "it is as it was";
 
-    if (ggld_journal_undo(&p->journal, p->edit->fd) != 0 ||
-        ggld_journal_drop(&p->beside, NULL) != GGLD_OK)
+    if (bring_back(p) != GGLD_OK)
         end = "and it can't be brought back now: the journal beside it remains "
               "(ggld edit --recover)";
     return ggld_fail_errno(err, sys_errno, ggld_in_file(), "file: %s, %s", what,
@@ -128,7 +133,7 @@ static ggld_status make_room(const place *p, ggld_error *err)
 static ggld_status run(place *p, ggld_error *err)
 {
     ggld_status status =
-        ggld_journal_save(&p->journal, &p->beside, &p->st, err);
+        ggld_journal_save(&p->journal, &p->beside, p->edit->fd, &p->st, err);
     if (status == GGLD_OK && p->journal.inserted_bytes != 0)
         status = make_room(p, err);
     if (status != GGLD_OK)
@@ -169,7 +174,6 @@ ggld_status ggld_edit_in_place(ggld_edit *edit, ggld_error *err)
         return GGLD_OK;
     status = edit_alone(&p, err);
     ggld_beside_close(&p.beside);
-    ggld_free(&edit->allocator, p.old_image);
     ggld_free(&edit->allocator, p.new_image);
     return status;
 }

@@ -94,16 +94,34 @@ static ggld_status open_image(const ggld_edit *edit,
     joined *j = NULL;
     uint8_t *image = ggld_edit_image(edit, layout);
     if (image == NULL)
-        return ggld_fail(err, GGLD_E_NOMEM, ggld_nowhere(),
-                         "no memory for %" PRIu64 " bytes of metadata",
-                         layout->image_bytes);
+        return ggld_edit_fail_memory(layout->image_bytes, err);
     ggld_status status = join(edit, image, layout, &j, err);
     if (status != GGLD_OK)
         return status;
     return open_joined(edit, j, flags, out, err);
 }
 
+ggld_status ggld_edit_fail_memory(uint64_t size, ggld_error *err)
+{
+    return ggld_fail(err, GGLD_E_NOMEM, ggld_nowhere(),
+                     "no memory for %" PRIu64 " bytes of metadata", size);
+}
+
 /* ---- judging ---- */
+
+/* The records alone, where they are in memory. Where data lies was judged when
+ * the old file was opened, and does not change. */
+static ggld_status open_records(const ggld_edit *edit, const uint8_t *image,
+                                const ggld_edit_layout *layout, uint32_t flags,
+                                ggld_file **out, ggld_error *err)
+{
+    ggld_open_options options = ggld_open_options_init();
+
+    options.flags = GGLD_OPEN_METADATA | flags;
+    options.allocator = &edit->allocator;
+    return ggld_open_memory(out, image, (size_t)layout->image_bytes, &options,
+                            err);
+}
 
 /* Another alignment would have all data lie elsewhere. */
 static ggld_status check_alignment(const ggld_edit *edit, const ggld_file *now,
@@ -131,7 +149,7 @@ static ggld_status check_places(const ggld_edit *edit, const ggld_file *now,
         ggld_tensor_get_info(ggld_tensor_at(now, i), &b);
         if (b.file_offset_bytes - layout->data_offset ==
                 a.file_offset_bytes - edit->data_offset &&
-            b.size_bytes == a.size_bytes)
+            b.type == a.type && b.n_elems == a.n_elems)
             continue;
         return ggld_fail(err, GGLD_E_INVALID,
                          ggld_place_of(GGLD_IN_TENSOR_INFO, i, 0),
@@ -147,7 +165,7 @@ static bool takes_strictly(const ggld_edit *edit)
     ggld_open_options options = ggld_open_options_init();
     ggld_file *file = NULL;
 
-    options.flags = GGLD_OPEN_STRICT | GGLD_OPEN_PREAD;
+    options.flags = GGLD_OPEN_STRICT | GGLD_OPEN_METADATA;
     options.allocator = &edit->allocator;
     if (ggld_open_fd(&file, edit->fd, &options, NULL) != GGLD_OK)
         return false;
@@ -156,12 +174,13 @@ static bool takes_strictly(const ggld_edit *edit)
 }
 
 /* What ggml takes, ggml shall go on taking. */
-static ggld_status check_strictly(const ggld_edit *edit,
+static ggld_status check_strictly(const ggld_edit *edit, const uint8_t *image,
                                   const ggld_edit_layout *layout,
                                   ggld_error *err)
 {
     ggld_file *file = NULL;
-    ggld_status status = open_image(edit, layout, GGLD_OPEN_STRICT, &file, err);
+    ggld_status status =
+        open_records(edit, image, layout, GGLD_OPEN_STRICT, &file, err);
     if (status == GGLD_OK)
         ggld_close(file);
     else if (status != GGLD_E_NOMEM && !takes_strictly(edit))
@@ -169,30 +188,27 @@ static ggld_status check_strictly(const ggld_edit *edit,
     return status;
 }
 
-ggld_status ggld_edit_judge(const ggld_edit *edit,
+ggld_status ggld_edit_judge(ggld_edit *edit, const uint8_t *image,
                             const ggld_edit_layout *layout, ggld_error *err)
 {
     ggld_file *file = NULL;
     ggld_error why;
 
-    /* Of the metadata alone first, which tells better what is wrong. */
-    ggld_status status =
-        open_image(edit, layout, GGLD_OPEN_METADATA, &file, err);
+    if (edit->judged)
+        return GGLD_OK;
+    ggld_status status = open_records(edit, image, layout, 0, &file, err);
     if (status != GGLD_OK)
         return status;
     status = check_alignment(edit, file, err);
-    ggld_close(file);
     if (status == GGLD_OK)
-        status = open_image(edit, layout, 0, &file, err);
-    if (status != GGLD_OK)
-        return status;
-    status = check_places(edit, file, layout, err);
+        status = check_places(edit, file, layout, err);
     ggld_close(file);
     if (status == GGLD_OK) {
-        status = check_strictly(edit, layout, &why);
+        status = check_strictly(edit, image, layout, &why);
         if (status != GGLD_OK && err != NULL)
             *err = why;
     }
+    edit->judged = status == GGLD_OK;
     return status;
 }
 
@@ -242,7 +258,21 @@ bool ggld_edit_is_nothing(const ggld_edit *edit)
                                         padding >= edit->reserve_bytes);
 }
 
-ggld_status ggld_edit_plan_of(const ggld_edit *edit, ggld_edit_plan *out,
+ggld_status ggld_edit_judge_layout(ggld_edit *edit,
+                                   const ggld_edit_layout *layout,
+                                   ggld_error *err)
+{
+    if (edit->judged)
+        return GGLD_OK;
+    uint8_t *image = ggld_edit_image(edit, layout);
+    if (image == NULL)
+        return ggld_edit_fail_memory(layout->image_bytes, err);
+    ggld_status status = ggld_edit_judge(edit, image, layout, err);
+    ggld_free(&edit->allocator, image);
+    return status;
+}
+
+ggld_status ggld_edit_plan_of(ggld_edit *edit, ggld_edit_plan *out,
                               ggld_error *err)
 {
     ggld_edit_plan plan = { .struct_size = sizeof plan };
@@ -252,7 +282,7 @@ ggld_status ggld_edit_plan_of(const ggld_edit *edit, ggld_edit_plan *out,
     if (status == GGLD_OK)
         status = ggld_edit_settle(edit, false, &layout, err);
     if (status == GGLD_OK)
-        status = ggld_edit_judge(edit, &layout, err);
+        status = ggld_edit_judge_layout(edit, &layout, err);
     if (status != GGLD_OK)
         return status;
     plan.n_changed = ggld_edit_n_changed(edit);

@@ -169,9 +169,7 @@ static ggld_status write_metadata(const copying *c, ggld_error *err)
 {
     uint8_t *image = ggld_edit_image(c->edit, &c->layout);
     if (image == NULL)
-        return ggld_fail(err, GGLD_E_NOMEM, ggld_nowhere(),
-                         "no memory for %" PRIu64 " bytes of metadata",
-                         c->layout.image_bytes);
+        return ggld_edit_fail_memory(c->layout.image_bytes, err);
     int result = ggld_sys_write(c->fd, image, c->layout.image_bytes, 0);
     ggld_free(&c->edit->allocator, image);
     if (result != 0)
@@ -255,7 +253,7 @@ ggld_status ggld_edit_write(ggld_edit *edit, const char *path, ggld_error *err)
         return GGLD_OK;
     status = ggld_edit_settle(edit, false, &c.layout, err);
     if (status == GGLD_OK)
-        status = ggld_edit_judge(edit, &c.layout, err);
+        status = ggld_edit_judge_layout(edit, &c.layout, err);
     if (status == GGLD_OK)
         status = write_file(&c, path != NULL ? path : edit->path, err);
     ggld_free(&edit->allocator, c.buffer);

@@ -31,13 +31,20 @@
 #define N_NUMBERS    7
 #define HEADER_BYTES (NUMBERS_AT + 8 * N_NUMBERS)
 #define SAMPLE_BYTES (64u << 10)
+#define COPY_BYTES   (16u << 10) /* on the stack; a multiple of 8 */
 #define FNV_START    14695981039346656037u
 #define FNV_PRIME    1099511628211u
 
+/* FNV-1a, of words of 8 bytes: each step can be undone, so that a change of one
+ * word never passes. What is left of a part is taken by bytes. */
 static uint64_t fnv(uint64_t digest, const void *data, uint64_t size)
 {
     const uint8_t *p = data;
-    for (uint64_t i = 0; i < size; i++)
+    uint64_t i = 0;
+
+    for (; size - i >= 8; i += 8)
+        digest = (digest ^ ggld_load_le64(p + i)) * FNV_PRIME;
+    for (; i < size; i++)
         digest = (digest ^ p[i]) * FNV_PRIME;
     return digest;
 }
@@ -124,32 +131,50 @@ static void fill_header(const ggld_journal *j,
                                           j->old_bytes,  j->new_bytes,
                                           j->data_digest };
 
-    memcpy(header, MAGIC, MAGIC_BYTES);
+    memset(header, 0, HEADER_BYTES);
     for (int i = 0; i < N_NUMBERS; i++)
         ggld_store_le64(header + NUMBERS_AT + 8 * i, numbers[i]);
-    uint64_t digest =
-        fnv(FNV_START, header + NUMBERS_AT, HEADER_BYTES - NUMBERS_AT);
-    digest = fnv(digest, j->old_image, j->old_bytes);
-    digest = fnv(digest, j->new_image, j->new_bytes);
-    ggld_store_le64(header + DIGEST_AT, digest);
 }
 
-static int write_fresh(const ggld_journal *j, int fd)
+/* From the file into the journal; *digest goes on over it. */
+static int copy_old(const ggld_journal *j, int from, int to, uint64_t *digest)
+{
+    uint8_t chunk[COPY_BYTES];
+
+    for (uint64_t at = 0; at < j->old_bytes; at += sizeof chunk) {
+        uint64_t n = ggld_min_u64(sizeof chunk, j->old_bytes - at);
+        int result = ggld_sys_read(from, chunk, n, at);
+        if (result == 0)
+            result = ggld_sys_write(to, chunk, n, HEADER_BYTES + at);
+        if (result != 0)
+            return result;
+        *digest = fnv(*digest, chunk, n);
+    }
+    return 0;
+}
+
+/* The header last, as it has the digest. */
+static int write_fresh(const ggld_journal *j, int from, int to)
 {
     uint8_t header[HEADER_BYTES];
-    int result;
+    uint64_t digest;
 
     fill_header(j, header);
-    result = ggld_sys_write(fd, header, HEADER_BYTES, 0);
+    digest = fnv(FNV_START, header + NUMBERS_AT, HEADER_BYTES - NUMBERS_AT);
+    int result = copy_old(j, from, to, &digest);
     if (result == 0)
-        result = ggld_sys_write(fd, j->old_image, j->old_bytes, HEADER_BYTES);
-    if (result == 0)
-        result = ggld_sys_write(fd, j->new_image, j->new_bytes,
+        result = ggld_sys_write(to, j->new_image, j->new_bytes,
                                 HEADER_BYTES + j->old_bytes);
-    return result != 0 ? result : ggld_sys_sync(fd);
+    if (result != 0)
+        return result;
+    memcpy(header, MAGIC, MAGIC_BYTES);
+    ggld_store_le64(header + DIGEST_AT,
+                    fnv(digest, j->new_image, j->new_bytes));
+    result = ggld_sys_write(to, header, HEADER_BYTES, 0);
+    return result != 0 ? result : ggld_sys_sync(to);
 }
 
-static int make_fresh(const ggld_journal *j, const ggld_beside *b,
+static int make_fresh(const ggld_journal *j, const ggld_beside *b, int from,
                       const struct stat *st)
 {
     mode_t mode = (st->st_mode & 0666) | S_IRUSR | S_IWUSR;
@@ -160,16 +185,16 @@ static int make_fresh(const ggld_journal *j, const ggld_beside *b,
                            O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode);
     if (fd < 0)
         return errno;
-    int result = write_fresh(j, fd);
+    int result = write_fresh(j, from, fd);
     if (close(fd) != 0 && errno != EINTR && result == 0)
         result = errno;
     return result;
 }
 
 ggld_status ggld_journal_save(const ggld_journal *j, const ggld_beside *b,
-                              const struct stat *st, ggld_error *err)
+                              int fd, const struct stat *st, ggld_error *err)
 {
-    int result = make_fresh(j, b, st);
+    int result = make_fresh(j, b, fd, st);
     if (result == 0 &&
         renameat(b->folder_fd, b->fresh, b->folder_fd, b->journal) != 0)
         result = errno;
@@ -231,6 +256,16 @@ static bool take_header(ggld_journal *j, const uint8_t *header, uint64_t size)
            j->inserted_bytes <= INT64_MAX - j->file_bytes;
 }
 
+/* In the parts that it was made of. */
+static uint64_t digest_of(const ggld_journal *j, const uint8_t *bytes)
+{
+    uint64_t digest =
+        fnv(FNV_START, bytes + NUMBERS_AT, HEADER_BYTES - NUMBERS_AT);
+
+    digest = fnv(digest, j->old_image, j->old_bytes);
+    return fnv(digest, j->new_image, j->new_bytes);
+}
+
 static ggld_status take_journal(ggld_journal *j, const ggld_beside *b,
                                 uint64_t size, ggld_error *err)
 {
@@ -238,11 +273,10 @@ static ggld_status take_journal(ggld_journal *j, const ggld_beside *b,
 
     if (size < HEADER_BYTES || !take_header(j, bytes, size))
         return fail_damaged(b, "it is no journal of ggld's, or damaged", err);
-    if (fnv(FNV_START, bytes + NUMBERS_AT, size - NUMBERS_AT) !=
-        ggld_load_le64(bytes + DIGEST_AT))
-        return fail_damaged(b, "it is damaged: its digest does not fit", err);
     j->old_image = bytes + HEADER_BYTES;
     j->new_image = j->old_image + j->old_bytes;
+    if (digest_of(j, bytes) != ggld_load_le64(bytes + DIGEST_AT))
+        return fail_damaged(b, "it is damaged: its digest does not fit", err);
     return GGLD_OK;
 }
 

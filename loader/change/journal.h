@@ -46,9 +46,10 @@ typedef struct ggld_journal {
 int ggld_journal_sample(int fd, uint64_t start, uint64_t file_bytes,
                         uint64_t *digest);
 
-/* Writes it, to disk, with the file's mode. */
+/* Writes it, to disk, with the file's mode. The old image is read from fd, the
+ * file, bit by bit: old_image is not looked at. */
 ggld_status ggld_journal_save(const ggld_journal *j, const ggld_beside *b,
-                              const struct stat *st, ggld_error *err);
+                              int fd, const struct stat *st, ggld_error *err);
 /* *found: there is one. GGLD_E_CHECKSUM: it is damaged. */
 ggld_status ggld_journal_load(ggld_journal *j, const ggld_beside *b,
                               const ggld_allocator *a, bool *found,

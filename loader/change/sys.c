@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -80,6 +81,22 @@ uint64_t ggld_sys_block_bytes(int fd)
     if (fstatvfs(fd, &st) != 0 || st.f_bsize == 0)
         return 4096;
     return st.f_bsize;
+}
+
+void ggld_sys_use_large_pages(void *memory, uint64_t size)
+{
+#ifdef MADV_HUGEPAGE
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    uintptr_t start = (uintptr_t)memory, end = start + (uintptr_t)size;
+
+    start = (start + page - 1) / page * page;
+    end = end / page * page;
+    if (start < end)
+        (void)madvise((void *)start, end - start, MADV_HUGEPAGE);
+#else
+    (void)memory;
+    (void)size;
+#endif
 }
 
 int ggld_sys_open(int folder_fd, const char *name, int flags, unsigned mode)

@@ -16,6 +16,8 @@ int ggld_sys_allocate(int fd, int mode, uint64_t offset, uint64_t size);
 
 /* Bytes of a block, in which its file system inserts and shares. */
 uint64_t ggld_sys_block_bytes(int fd);
+/* Asks for large pages, which come in with fewer faults; a wish. */
+void ggld_sys_use_large_pages(void *memory, uint64_t size);
 /* A file in a folder, as openat opens it: the descriptor, or -1 and errno. */
 int ggld_sys_open(int folder_fd, const char *name, int flags, unsigned mode);
 
