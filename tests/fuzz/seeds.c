@@ -3,7 +3,8 @@
  * none: a model of each tensor type in either byte order, blocks of each type,
  * manifests of each format.
  *
- *     seeds FOLDER     makes FOLDER/gguf, FOLDER/codec, FOLDER/manifest
+ *     seeds FOLDER     makes FOLDER/gguf, FOLDER/codec, FOLDER/manifest,
+ *                       FOLDER/setting
  */
 #include <errno.h>
 #include <string.h>
@@ -134,6 +135,32 @@ static void save_manifests(const char *folder)
     }
 }
 
+static const struct {
+    const char *name, *text;
+} settings[] = {
+    { "known-bool", "b=true" },
+    { "known-colon", "f:32=-1.5e10" },
+    { "known-text", "s=@@at" },
+    { "known-list", "list=[1, -9223372036854775808]" },
+    { "known-texts", "texts=[\"\", \"\\u00e9\\ud83d\\ude00\\n\"]" },
+    { "u64", "x:u64=18446744073709551615" },
+    { "f64", "x.y:f64=1e308" },
+    { "string", "a:b:string=c=d" },
+    { "bools", "x:bool[]=[true,false]" },
+    { "floats", "x:f32[]=[1,2.5,-3e-9]" },
+    { "empty", "x:i16[]= [ ] " },
+    { "nested", "x:u8[]=[[1]]" },
+    { "no-type", "x:u128=1" },
+    { "no-value", "x:u8" },
+};
+
+static void save_settings(const char *folder)
+{
+    for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++)
+        save(folder, "setting", settings[i].name, settings[i].text,
+             strlen(settings[i].text));
+}
+
 int main(int argc, char **argv)
 {
     if (argc != 2)
@@ -149,5 +176,6 @@ int main(int argc, char **argv)
             save_floats(argv[1], type);
     }
     save_manifests(argv[1]);
+    save_settings(argv[1]);
     return 0;
 }
