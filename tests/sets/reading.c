@@ -343,6 +343,25 @@ static void test_a_check_hears_of_every_shard(void)
     shards_remove(&set);
 }
 
+static void test_a_name_without_keys_is_worth_a_word(void)
+{
+    shards set = shards_new(2);
+    findings found = { 0 };
+    ggld_error err;
+    set.at[1].no.type = set.at[1].count.type = set.at[1].total.type = NONE;
+    shards_write(&set);
+    CHECK_OK(ggld_check_path(shards_path(&set, 1), NULL, findings_hear, &found,
+                             &err),
+             err, "check");
+    CHECK(found.count == 1 && found.severity[0] == GGLD_WARNING &&
+              found.error[0].code == GGLD_E_SHARD &&
+              strcmp(found.error[0].message,
+                     "file: by its name it is shard 2 of 2, by its keys a "
+                     "whole model: it opens alone") == 0,
+          "%zu findings: %s", found.count, found.error[0].message);
+    shards_remove(&set);
+}
+
 static void test_what_is_no_file_is_named(void)
 {
     shards set = shards_new(2);
@@ -583,6 +602,7 @@ int main(void)
     test_errors_name_the_shard();
     test_a_shard_that_ends_while_it_is_read();
     test_a_check_hears_of_every_shard();
+    test_a_name_without_keys_is_worth_a_word();
     test_what_is_no_file_is_named();
     test_a_verifier_is_asked_shard_by_shard();
     test_a_shard_holds_the_set();
