@@ -10,8 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../base/quote.h"
 #include "../base/structs.h"
+#include "alone.h"
 #include "journal.h"
 #include "sys.h"
 
@@ -64,6 +64,8 @@ static ggld_status open_fd(ggld_edit *edit, const char *path, ggld_error *err)
         return fail_memory(err);
     memcpy(edit->path, path, size);
     edit->fd = ggld_sys_open(AT_FDCWD, path, how | O_NONBLOCK, 0);
+    if (edit->fd < 0 && errno == EWOULDBLOCK)
+        return ggld_fail_busy(err);
     if (edit->fd < 0)
         return ggld_fail_errno(err, errno, ggld_in_file(),
                                how == O_RDWR

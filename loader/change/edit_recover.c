@@ -8,7 +8,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../base/structs.h"
 #include "alone.h"
 #include "edit.h"
 #include "journal.h"
@@ -32,6 +31,8 @@ static ggld_status open_remains(remains *r, const char *path, int how,
     r->journal.memory = NULL;
     r->found = false;
     r->fd = ggld_sys_open(AT_FDCWD, path, how | O_NONBLOCK, 0);
+    if (r->fd < 0 && errno == EWOULDBLOCK)
+        return ggld_fail_busy(err);
     if (r->fd < 0 || fstat(r->fd, &st) != 0)
         return ggld_fail_errno(err, errno, ggld_in_file(), "file: opening it%s",
                                how == O_RDWR ? " to write in place" : "");

@@ -37,10 +37,10 @@
 
 /* FNV-1a, of words of 8 bytes: each step can be undone, so that a change of one
  * word never passes. What is left of a part is taken by bytes. */
-static uint64_t fnv(uint64_t digest, const void *data, uint64_t size)
+static uint64_t fnv(uint64_t digest, const void *data, size_t size)
 {
     const uint8_t *p = data;
-    uint64_t i = 0;
+    size_t i = 0;
 
     for (; size - i >= 8; i += 8)
         digest = (digest ^ ggld_load_le64(p + i)) * FNV_PRIME;
@@ -116,7 +116,7 @@ int ggld_journal_sample(int fd, uint64_t start, uint64_t file_bytes,
         int result = ggld_sys_read(fd, sample, n, start + at);
         if (result != 0)
             return result;
-        *digest = fnv(*digest, sample, n);
+        *digest = fnv(*digest, sample, (size_t)n);
     }
     return 0;
 }
@@ -148,7 +148,7 @@ static int copy_old(const ggld_journal *j, int from, int to, uint64_t *digest)
             result = ggld_sys_write(to, chunk, n, HEADER_BYTES + at);
         if (result != 0)
             return result;
-        *digest = fnv(*digest, chunk, n);
+        *digest = fnv(*digest, chunk, (size_t)n);
     }
     return 0;
 }
@@ -169,7 +169,7 @@ static int write_fresh(const ggld_journal *j, int from, int to)
         return result;
     memcpy(header, MAGIC, MAGIC_BYTES);
     ggld_store_le64(header + DIGEST_AT,
-                    fnv(digest, j->new_image, j->new_bytes));
+                    fnv(digest, j->new_image, (size_t)j->new_bytes));
     result = ggld_sys_write(to, header, HEADER_BYTES, 0);
     return result != 0 ? result : ggld_sys_sync(to);
 }
@@ -262,8 +262,8 @@ static uint64_t digest_of(const ggld_journal *j, const uint8_t *bytes)
     uint64_t digest =
         fnv(FNV_START, bytes + NUMBERS_AT, HEADER_BYTES - NUMBERS_AT);
 
-    digest = fnv(digest, j->old_image, j->old_bytes);
-    return fnv(digest, j->new_image, j->new_bytes);
+    digest = fnv(digest, j->old_image, (size_t)j->old_bytes);
+    return fnv(digest, j->new_image, (size_t)j->new_bytes);
 }
 
 static ggld_status take_journal(ggld_journal *j, const ggld_beside *b,

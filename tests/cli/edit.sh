@@ -209,6 +209,26 @@ expect "an unknown type, in place" 0 "done" "" \
     edit -i "$work/odd.gguf" -s general.architecture=new
 data_is "an unknown type, in place" "$work/odd.gguf"
 
+# A shard: its set's first one, whose sibling is not there.
+shard=$work/set-00001-of-00002.gguf
+{
+    header 1 4
+    kv_text general.name set
+    text split.no && le 2 4 && le 0 2
+    text split.count && le 2 4 && le 2 2
+    text split.tensors.count && le 5 4 && le 2 4
+    tensor plain 0 0 4
+} >"$shard"
+pad "$shard"
+printf '0123456789abcdef' >>"$shard"
+expect "a shard" 0 "written, 1 change" \
+    "note: shard 1 of 2: the set's key-values are these" \
+    edit "$shard" -s general.name=other
+expect "a shard, in place" 0 "done" "shard 1 of 2" \
+    edit -i "$shard" -s general.name=OTHER
+expect "a shard's number" 1 "" "split or merge the model" \
+    edit "$shard" -s split.no=1
+
 # ---- killed ----
 data=$(data_digest "$work/s.gguf")
 # killed NAME TEXT CALLS: leaves m.gguf so.

@@ -2,6 +2,7 @@
 /* Edits into new files, in every version and byte order of the format, against
  * models built by hand; what is refused; what a plan says. A plain main, which
  * runs on emulated processors too. */
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -334,6 +335,131 @@ static void an_alignment_of_the_same_value_may_be_said(void)
     ggld_edit_free(edit);
 }
 
+/* ---- what goes wrong while a new file is written ---- */
+
+typedef struct trouble {
+    const char *path;
+    void (*make)(const char *path);
+    int answer;
+} trouble;
+
+static void write_to(const char *path)
+{
+    int fd = open(path, O_WRONLY);
+    usleep(20000); /* the file's times are only so fine */
+    CHECK(fd >= 0 && pwrite(fd, "!", 1, 400) == 1, "can't write to it");
+    close(fd);
+}
+
+static void cut(const char *path)
+{
+    usleep(20000);
+    CHECK(truncate(path, 380) == 0, "can't cut it");
+}
+
+static void replace(const char *path)
+{
+    CHECK(remove(path) == 0, "can't remove it");
+    file_save(path, "other", 5);
+}
+
+static void leave(const char *path)
+{
+    (void)path;
+}
+
+static int on_progress(uint64_t done_bytes, uint64_t total_bytes, void *user)
+{
+    trouble *t = user;
+    CHECK(done_bytes <= total_bytes && total_bytes == MODEL_DATA_BYTES,
+          "progress: %llu of %llu", (unsigned long long)done_bytes,
+          (unsigned long long)total_bytes);
+    t->make(t->path);
+    return t->answer;
+}
+
+static void trouble_leaves_nothing(void)
+{
+    static const struct {
+        void (*make)(const char *path);
+        int answer;
+        ggld_status want;
+    } cases[] = { { write_to, 0, GGLD_E_CHANGED },
+                  { cut, 0, GGLD_E_CHANGED },
+                  { replace, 0, GGLD_E_CHANGED },
+                  { leave, 1, GGLD_E_CANCELLED } };
+    const char *out = folder_path(folder, "trouble.gguf");
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        model_form form = model_plain(3, false);
+        ggld_edit_options options = ggld_edit_options_init();
+        trouble t = { .make = cases[i].make, .answer = cases[i].answer };
+        ggld_edit *edit = open_form(&form, &t.path);
+        ggld_edit_free(edit);
+        int before = folder_count(folder);
+        options.progress = on_progress;
+        options.progress_user = &t;
+        OK(ggld_edit_open(&edit, t.path, &options, &err));
+        REFUSED(ggld_edit_write(edit, out, &err), cases[i].want, "");
+        ggld_edit_free(edit);
+        CHECK(folder_count(folder) == before, "case %zu: something is left", i);
+    }
+}
+
+/* Every allocation in turn fails. */
+static ggld_status edit_with(const ggld_allocator *allocator, const char *path,
+                             const char *out)
+{
+    ggld_edit_options options = ggld_edit_options_init();
+    ggld_edit_plan plan = { .struct_size = sizeof plan };
+    ggld_edit_value v = text_value("no memory for it");
+    ggld_edit *edit = NULL;
+    ggld_file *now = NULL;
+
+    options.allocator = allocator;
+    ggld_status status = ggld_edit_open(&edit, path, &options, &err);
+    if (status == GGLD_OK)
+        status = ggld_edit_set(edit, "general.name", &v, &err);
+    if (status == GGLD_OK)
+        status = ggld_edit_set(edit, "new", &v, &err);
+    if (status == GGLD_OK)
+        status = ggld_edit_rename(edit, "new", "newer", &err);
+    if (status == GGLD_OK)
+        status = ggld_edit_rename_tensor(edit, "a", "b", &err);
+    if (status == GGLD_OK)
+        status = ggld_edit_plan_of(edit, &plan, &err);
+    if (status == GGLD_OK)
+        status = ggld_edit_preview(edit, false, &now, &err);
+    if (status == GGLD_OK)
+        ggld_close(now);
+    if (status == GGLD_OK)
+        status = ggld_edit_write(edit, out, &err);
+    ggld_edit_free(edit);
+    return status;
+}
+
+static void no_memory_anywhere(void)
+{
+    model_form form = model_plain(3, false);
+    const char *path, *out = folder_path(folder, "memory.gguf");
+    ggld_edit_free(open_form(&form, &path));
+    ggld_status status = GGLD_E_NOMEM;
+    long n = 0;
+
+    for (; status != GGLD_OK && n < 200; n++) {
+        faulty f;
+        faulty_init(&f, n);
+        status = edit_with(&f.allocator, path, out);
+        CHECK(f.live == 0, "allocation %ld: %ld are left", n, f.live);
+        CHECK(status == GGLD_OK || status == GGLD_E_NOMEM,
+              "allocation %ld: %s: %s", n, ggld_status_name(status),
+              err.message);
+        CHECK(file_exists(out) == (status == GGLD_OK), "allocation %ld", n);
+    }
+    CHECK(status == GGLD_OK && n > 15, "%ld allocations", n);
+    check_file(path, &form, "after no memory");
+}
+
 /* ---- plans ---- */
 
 static void plan_tells_how(void)
@@ -395,6 +521,8 @@ int main(void)
     refusals();
     an_alignment_of_the_same_value_may_be_said();
     plan_tells_how();
+    trouble_leaves_nothing();
+    no_memory_anywhere();
     folder_remove(folder);
     printf("%u passed, %u failed, 0 skipped\n", n_passed, n_failed);
     return n_failed == 0 ? 0 : 1;
