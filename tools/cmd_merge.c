@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* ggld merge: the shards of a model as one file. */
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <ggld/shards.h>
 
@@ -12,7 +14,15 @@
 #include "stop.h"
 #include "watch.h"
 
-enum { OPT_DELETE };
+enum { OPT_DELETE, OPT_CONSUME };
+
+static int failed(const args *a, const char *path, const ggld_error *err)
+{
+    if (err->code == GGLD_E_CANCELLED)
+        return stop_report(path);
+    return report_error(err->section == GGLD_IN_FILE ? path : a->operands[0],
+                        err);
+}
 
 static void print_result(const args *a, const model *in, const char *path)
 {
@@ -24,43 +34,78 @@ static void print_result(const args *a, const model *in, const char *path)
                gone ? "; compared, and the shards removed" : "");
 }
 
-static int merge(const args *a, const model *in, const char *path)
+static int merge(const args *a, ggld_merge_options *options)
 {
-    ggld_merge_options options = ggld_merge_options_init();
+    const char *path = a->operands[1];
     ggld_error err;
-    progress bar;
-
-    options.flags = a->values[OPT_DELETE] != NULL ? GGLD_MERGE_DELETE : 0;
-    options.progress = watch_progress;
-    options.progress_user = &bar;
-    stop_watch();
-    progress_begin(&bar, "merge", 0);
-    ggld_status status = ggld_merge(in->file, path, &options, &err);
-    progress_end(&bar);
-    if (status == GGLD_E_CANCELLED)
-        return stop_report(path);
-    if (status != GGLD_OK)
-        return report_error(err.section == GGLD_IN_FILE ? path : in->path,
-                            &err);
-    print_result(a, in, path);
-    return STATUS_GOOD;
-}
-
-static int merge_run(const args *a)
-{
     model in;
     int status = model_open(&in, a->operands[0]);
 
     if (status != STATUS_GOOD)
         return status;
-    status = merge(a, &in, a->operands[1]);
+    if (a->values[OPT_DELETE] != NULL)
+        options->flags = GGLD_MERGE_DELETE;
+    ggld_status result = ggld_merge(in.file, path, options, &err);
+    progress_end(options->progress_user);
+    if (result == GGLD_OK)
+        print_result(a, &in, path);
+    else
+        status = failed(a, path, &err);
     model_close(&in);
     return status;
+}
+
+/* ---- consume ---- */
+
+static bool is_halfway(const char *path)
+{
+    char journal[4096];
+    int n = snprintf(journal, sizeof journal, "%s.ggld-merge", path);
+    return n > 0 && (size_t)n < sizeof journal && access(journal, F_OK) == 0;
+}
+
+static int consume(const args *a, const ggld_merge_options *options)
+{
+    const char *path = a->operands[1];
+    ggld_error err;
+
+    ggld_status result =
+        ggld_merge_consume(a->operands[0], path, options, &err);
+    progress_end(options->progress_user);
+    if (result == GGLD_OK) {
+        text_put_name(a->out, path, strlen(path));
+        out_text(a->out, ": merged, and the shards consumed\n");
+        return STATUS_GOOD;
+    }
+    if (!is_halfway(path))
+        return failed(a, path, &err);
+    report_error(path, &err);
+    report_note(path, "the merge is halfway, and nothing is lost: the same "
+                      "command goes on");
+    return STATUS_FAULT;
+}
+
+static int merge_run(const args *a)
+{
+    ggld_merge_options options = ggld_merge_options_init();
+    progress bar;
+
+    if (a->values[OPT_DELETE] != NULL && a->values[OPT_CONSUME] != NULL)
+        return report_usage(a, "--delete-inputs and --consume exclude each "
+                               "other");
+    options.progress = watch_progress;
+    options.progress_user = &bar;
+    stop_watch();
+    progress_begin(&bar, "merge", 0);
+    return a->values[OPT_CONSUME] != NULL ? consume(a, &options)
+                                          : merge(a, &options);
 }
 
 static const option_row options[] = {
     [OPT_DELETE] = { "delete-inputs", 0, NULL,
                      "remove the shards when OUT is there and compared" },
+    [OPT_CONSUME] = { "consume", 0, NULL,
+                      "DESTRUCTIVE: remove each shard once it is in OUT" },
     { NULL, 0, NULL, NULL },
 };
 
@@ -69,7 +114,9 @@ const command_row command_merge = {
     "SHARD OUT",
     "Writes the shards of a model as one file",
     "SHARD is any of them; the others are found by their names. OUT appears\n"
-    "only complete.\n",
+    "only complete. --consume is for disks that have no room for both: it\n"
+    "destroys the shards one by one, each when its part of OUT is synced and\n"
+    "compared. After a failure or a crash the same command goes on.\n",
     2,
     2,
     options,

@@ -133,6 +133,25 @@ GGLD_API GGLD_MUST_CHECK
 ggld_status ggld_merge(const ggld_file *file, const char *path,
                        const ggld_merge_options *options, ggld_error *err);
 
+/* For a disk that has no room for both: each shard is removed as soon as its
+ * part of the output is synced and compared with it. DESTROYS THE SHARDS as it
+ * goes, and needs room for the largest of them besides. shard_path is the path
+ * of any of them; they must be regular files, and not links. flags are 0.
+ *
+ * The output grows as PATH.ggld-part; PATH.ggld-merge, a journal, tells which
+ * shards are in it. After a failure or a crash, at whatever point, the same
+ * call goes on (shard_path may then be that of a shard that is gone); nothing
+ * is lost meanwhile: each tensor is in a shard, in the part, or in both. Where
+ * no shard is in it yet, a failure leaves nothing. At last the part gets its
+ * name, and the journal goes.
+ *
+ * GGLD_E_CHANGED: a shard, or the part, is not what it was when the merge
+ * began, or another merge of theirs is at work. Any thread. */
+GGLD_API GGLD_MUST_CHECK
+ggld_status ggld_merge_consume(const char *shard_path, const char *path,
+                               const ggld_merge_options *options,
+                               ggld_error *err);
+
 #ifdef __cplusplus
 }
 #endif

@@ -19,8 +19,9 @@
 
 #define KNOWN_FLAGS (GGLD_MERGE_COMPARE | GGLD_MERGE_DELETE)
 
-static ggld_status take_options(const ggld_merge_options *options,
-                                ggld_merge_options *o, ggld_error *err)
+ggld_status ggld_merge_take_options(const ggld_merge_options *options,
+                                    ggld_merge_options *o, uint32_t known_flags,
+                                    ggld_error *err)
 {
     *o = ggld_merge_options_init();
     if (options == NULL)
@@ -33,11 +34,11 @@ static ggld_status take_options(const ggld_merge_options *options,
     if (!ggld_all_zero(o->reserved, sizeof o->reserved) || o->reserved32 != 0)
         return ggld_fail(err, GGLD_E_ABI, ggld_nowhere(),
                          "ggld_merge_options: a reserved field is not zero");
-    if ((o->flags & ~KNOWN_FLAGS) != 0)
+    if ((o->flags & ~known_flags) != 0)
         return ggld_fail(err, GGLD_E_ABI, ggld_nowhere(),
                          "ggld_merge_options: flags 0x%" PRIx32
                          " are not known",
-                         o->flags & ~KNOWN_FLAGS);
+                         o->flags & ~known_flags);
     return GGLD_OK;
 }
 
@@ -111,7 +112,7 @@ ggld_status ggld_merge(const ggld_file *file, const char *path,
     ggld_file_info info = { .struct_size = sizeof info };
     ggld_merge_options o;
 
-    ggld_status status = take_options(options, &o, err);
+    ggld_status status = ggld_merge_take_options(options, &o, KNOWN_FLAGS, err);
     if (status != GGLD_OK)
         return status;
     if (file == NULL || path == NULL)

@@ -115,7 +115,7 @@ static ggld_status check_kv(const ggld_kv *kv, const ggld_file *out,
     if (status != GGLD_OK || same)
         return status;
     return ggld_fail(err, GGLD_E_CHECKSUM, ggld_nowhere(),
-                     "key %s: read back, it %s; nothing was written",
+                     "key %s: read back, it %s",
                      ggld_quote(key.data, key.len).text,
                      got != NULL ? "has another value" : "is not there");
 }
@@ -137,7 +137,7 @@ static ggld_status fail_tensor(const ggld_tensor_info *info, ggld_error *err)
     return ggld_fail(err, GGLD_E_CHECKSUM,
                      ggld_place_of(GGLD_IN_TENSOR_INFO, info->index, 0),
                      "tensor %" PRIu64 " %s: read back, it is not there as it "
-                     "was; nothing was written",
+                     "was",
                      info->index,
                      ggld_quote(info->name.data, info->name.len).text);
 }
@@ -164,7 +164,7 @@ static ggld_status check_tensor(const ggld_tensor *t, const ggld_file *out,
                      ggld_place_of(GGLD_IN_TENSOR_DATA, info.index,
                                    got.file_offset_bytes + first),
                      "tensor %" PRIu64 " %s: read back, its byte %" PRIu64
-                     " of %" PRIu64 " is not what it was; nothing was written",
+                     " of %" PRIu64 " is not what it was",
                      info.index, ggld_quote(info.name.data, info.name.len).text,
                      first, info.size_bytes);
 }

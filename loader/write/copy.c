@@ -126,6 +126,10 @@ ggld_status ggld_writer_copy_extent(ggld_writer *w, ggld_error *err)
     ggld_tensor_info info = { .struct_size = sizeof info };
     ggld_status status = GGLD_OK;
 
+    if (w->hollow) {
+        w->current_bytes = w->tensors[w->current].size_bytes;
+        return ggld_sink_zeros(&w->sink, w->current_bytes, err);
+    }
     ggld_tensor_get_info(w->tensors[w->current].source, &info);
     const ggld_type_row *swap = info.big_endian != ggld_writer_big_endian(w)
                                     ? ggld_type_row_of(info.type)

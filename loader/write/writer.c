@@ -309,3 +309,8 @@ void ggld_writer_hand_over(ggld_writer *w,
     ggld_sink_close(&w->sink);
     w->state = GGLD_WRITER_FINISHED;
 }
+
+void ggld_writer_leave_out(ggld_writer *w)
+{
+    w->hollow = true;
+}

@@ -44,6 +44,7 @@ struct ggld_writer {
     uint64_t copied_bytes;  /* of all tensors with a source */
     uint64_t copy_bytes;    /* that they have */
     bool no_ranges;         /* the system has refused to copy a range */
+    bool hollow;            /* nothing is copied */
     uint32_t n_pending;     /* values for its next block */
     float pending[GGLD_MAX_PUT_BLOCK];
 };
@@ -85,6 +86,8 @@ ggld_status ggld_writer_copy_range(ggld_writer *w, ggld_error *err);
 /* size more bytes have been copied: says so. */
 ggld_status ggld_writer_copied(ggld_writer *w, uint64_t size, ggld_error *err);
 
+/* Before begin: tensors that are copied become holes, to be filled in later. */
+void ggld_writer_leave_out(ggld_writer *w);
 /* Of a sealed writer, which is then finished: its temporary file is the
  * caller's, in the folder of the path that it began with. */
 void ggld_writer_hand_over(ggld_writer *w,

@@ -34,7 +34,32 @@ is "no room" 1 $?
 is "no room: one line" 1 "$(wc -l <"$work/err")"
 is "no room: the shards stay" 3 "$(find "$work" -name 'm-*' | wc -l)"
 expect "onto a folder" 1 "" "is a folder" merge "$(shard 1)" "$work"
+expect "both" 2 "" "exclude each other" \
+    merge --delete-inputs --consume "$(shard 1)" "$work/out.gguf"
+
+# --consume: halfway, and on.
+(
+    ulimit -f 600
+    "$ggld" merge --consume "$(shard 1)" "$work/part.gguf" 2>"$work/err"
+)
+is "--consume, no room" 1 $?
+if [ -f "$work/part.gguf.ggld-merge" ]; then
+    has "--consume, no room" "$work/err" "the merge is halfway, and nothing is lost"
+else
+    is "--consume, no room: nothing was done" 3 \
+        "$(find "$work" -name 'm-*' | wc -l)"
+fi
+expect "--consume" 0 "$work/part.gguf: merged, and the shards consumed" "" \
+    merge --consume "$(shard 1)" "$work/part.gguf"
+same "--consume" "$sample" "$work/part.gguf"
+is "--consume: only the output is left" "$work/part.gguf" \
+    "$(find "$work" -name 'm-*' -o -name 'part*')"
+make_shards
 rm "$(shard 2)"
+expect "a shard is missing, --consume" 1 "" "m-00002-of-00003.gguf" \
+    merge --consume "$(shard 1)" "$work/out.gguf"
+is "a shard is missing, --consume: nothing is left" "" \
+    "$(find "$work" -name '*.ggld-*')"
 expect "a shard is missing" 1 "" "m-00002-of-00003.gguf" \
     merge "$(shard 1)" "$work/out.gguf"
 is "the old file is as it was" old "$(cat "$work/out.gguf")"

@@ -72,7 +72,7 @@ _ggld() {
             words="--max-size --max-tensors --output --no-tensor-first-split
                 --force --dry-run --json --help"
             ;;
-        merge) words="--delete-inputs --help" ;;
+        merge) words="--delete-inputs --consume --help" ;;
         sample)
             words="--type --layers --vocab --like --size --sparse --seed
                 --help"

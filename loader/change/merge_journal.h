@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/* What a merge that consumes its shards has to remember: which shards there
+ * were, and which are in the output. It appears whole; afterwards one byte a
+ * shard is all that changes. */
+#ifndef GGLD_CHANGE_MERGE_JOURNAL_H
+#define GGLD_CHANGE_MERGE_JOURNAL_H
+
+#include <stdbool.h>
+#include <sys/stat.h>
+
+#include "../base/alloc.h"
+#include "../base/error.h"
+
+typedef struct ggld_shard_identity {
+    uint64_t size_bytes;
+    uint64_t seconds; /* of its last change */
+    uint64_t nanoseconds;
+} ggld_shard_identity;
+
+typedef struct ggld_merge_journal {
+    uint64_t device; /* of the part */
+    uint64_t inode;
+    uint32_t n_shards;
+    ggld_shard_identity *shards;
+    uint8_t *done;          /* 1: the shard is in the part */
+    uint64_t prefix_digest; /* of the shards' common name */
+    uint64_t done_offset;   /* in the journal's file */
+} ggld_merge_journal;
+
+ggld_shard_identity ggld_shard_identity_of(const struct stat *st);
+bool ggld_shard_identity_same(const ggld_shard_identity *a,
+                              const ggld_shard_identity *b);
+/* A number for a text. */
+uint64_t ggld_merge_digest(const void *data, size_t size);
+
+/* Memory for n_shards; false where there is none. */
+bool ggld_merge_journal_init(ggld_merge_journal *j, const ggld_allocator *a,
+                             uint32_t n_shards);
+void ggld_merge_journal_free(ggld_merge_journal *j, const ggld_allocator *a);
+
+/* All of these: 0, or the errno. save makes the file under name, by fresh_name
+ * and a rename, to disk but for the folder. */
+int ggld_merge_journal_save(ggld_merge_journal *j, const ggld_allocator *a,
+                            int folder_fd, const char *name,
+                            const char *fresh_name);
+/* ENOENT: there is none. EBADMSG: it is damaged. */
+int ggld_merge_journal_load(ggld_merge_journal *j, const ggld_allocator *a,
+                            int folder_fd, const char *name);
+/* The shard is in the part, which is on disk; and now this is too. */
+int ggld_merge_journal_mark(ggld_merge_journal *j, int folder_fd,
+                            const char *name, uint32_t no);
+
+#endif /* GGLD_CHANGE_MERGE_JOURNAL_H */
