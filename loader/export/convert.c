@@ -186,6 +186,9 @@ ggld_status ggld_convert_chunk(const ggld_export_plan *p,
     ggld_error why;
 
     slot->size_bytes = (size_t)ggld_bytes_of(type, c->n_elems);
+    ggld_source_read_ahead(p->source, c->planned->tensor,
+                           ggld_stored_bytes(c->tensor, c->first_elem),
+                           ggld_stored_bytes(c->tensor, c->n_elems));
     if (type == c->tensor->type)
         return copy_chunk(p, c, slot, err);
     ggld_status status = read_values(p, c, slot, err);

@@ -136,10 +136,7 @@ static ggld_status take(void *user, uint64_t item, void *memory,
     ggld_status status = p->output->put(p, slot->bytes, slot->size_bytes, err);
     if (status != GGLD_OK)
         return status;
-    /* What GGUF has no type for has 8 bits. */
-    p->done_bytes += c.tensor->type == GGLD_NO_TYPE
-                         ? c.n_elems
-                         : ggld_bytes_of(c.tensor->type, c.n_elems);
+    p->done_bytes += ggld_stored_bytes(c.tensor, c.n_elems);
     return ggld_plan_progress(p, err);
 }
 

@@ -31,6 +31,12 @@ uint64_t ggld_bytes_of(uint32_t type, uint64_t n_elems)
     return n_elems / traits->block_elems * traits->block_bytes;
 }
 
+/* What GGUF has no type for, and can be read, has 8 bits. */
+uint64_t ggld_stored_bytes(const ggld_source_tensor *t, uint64_t n_elems)
+{
+    return t->type == GGLD_NO_TYPE ? n_elems : ggld_bytes_of(t->type, n_elems);
+}
+
 void ggld_plan_note(const ggld_export_plan *p, const char *format, ...)
 {
     char text[GGLD_MESSAGE_MAX];

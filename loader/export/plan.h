@@ -47,6 +47,8 @@ ggld_planned_chunk ggld_plan_chunk(const ggld_export_plan *p, uint64_t number);
 
 /* Stored bytes of that many elements, whole blocks. */
 uint64_t ggld_bytes_of(uint32_t type, uint64_t n_elems);
+/* The same of a source's tensor, whose type GGUF may not have. */
+uint64_t ggld_stored_bytes(const ggld_source_tensor *t, uint64_t n_elems);
 bool ggld_is_integer(uint32_t type);
 /* F64, F32, F16, BF16. */
 bool ggld_is_float(uint32_t type);

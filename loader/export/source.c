@@ -21,6 +21,8 @@ static const ggld_source_format *const formats[] = {
 };
 #define N_FORMATS (sizeof formats / sizeof formats[0])
 
+#define READ_AHEAD_BYTES (8u << 20)
+
 static ggld_place in_file(void)
 {
     return ggld_place_of(GGLD_IN_FILE, GGLD_NO_INDEX, 0);
@@ -82,6 +84,23 @@ ggld_status ggld_source_add_file(ggld_export_source *s, const char *path,
         return GGLD_OK;
     return ggld_fail(err, GGLD_E_MAGIC, in_file(), "%s is no regular file",
                      ggld_quote(path, strlen(path)).text);
+}
+
+/* One call each time that a range begins another window, for the one behind the
+ * next. */
+void ggld_source_read_ahead(const ggld_export_source *s, uint64_t tensor,
+                            uint64_t first_byte, uint64_t size_bytes)
+{
+    const ggld_source_tensor *t = &s->tensors[tensor];
+    uint64_t begin = t->file_offset_bytes + first_byte;
+    uint64_t window = (begin + size_bytes) / READ_AHEAD_BYTES;
+
+    if (t->file >= s->n_files || s->files[t->file].fd < 0 ||
+        window == begin / READ_AHEAD_BYTES)
+        return;
+    (void)posix_fadvise(s->files[t->file].fd,
+                        (off_t)((window + 1) * READ_AHEAD_BYTES),
+                        READ_AHEAD_BYTES, POSIX_FADV_WILLNEED);
 }
 
 /* ---- what becomes of files ---- */

@@ -22,7 +22,8 @@ typedef struct ggld_source_tensor {
     uint32_t n_dims;
     uint64_t dims[4]; /* in GGUF's order; 1 past n_dims */
     uint64_t n_elems;
-    uint64_t size_bytes; /* stored */
+    uint64_t size_bytes;        /* stored */
+    uint64_t file_offset_bytes; /* in its file's descriptor */
     /* Where there is one, and whether only the writer can copy its bytes. */
     const ggld_tensor *gguf;
     bool copied_by_writer;
@@ -89,6 +90,11 @@ ggld_status ggld_source_room(ggld_export_source *s, uint64_t n,
 /* Adds a file, opened for reading. */
 ggld_status ggld_source_add_file(ggld_export_source *s, const char *path,
                                  ggld_error *err);
+/* A range of a tensor's stored bytes is about to be read: has the system bring
+ * in what follows it in the file, so that the threads find it in memory. Only
+ * advice. */
+void ggld_source_read_ahead(const ggld_export_source *s, uint64_t tensor,
+                            uint64_t first_byte, uint64_t size_bytes);
 /* GGLD_E_CHANGED where a file is not as it was. */
 ggld_status ggld_source_unchanged(const ggld_export_source *s, ggld_error *err);
 /* The file that is open; NULL where it is of another format. */

@@ -99,6 +99,7 @@ static void take_tensor(ggld_export_source *s, uint64_t i)
     t->size_bytes = info.size_bytes;
     t->copied_by_writer = info.big_endian && !is_plain(traits);
     t->file = info.shard;
+    t->file_offset_bytes = info.file_offset_bytes;
 }
 
 static ggld_status list(ggld_export_source *s, ggld_error *err)

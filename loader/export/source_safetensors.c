@@ -186,7 +186,7 @@ static ggld_status open_files(ggld_export_source *s, const char *const *paths,
 /* ---- list ---- */
 
 static void take_tensor(ggld_source_tensor *out, const ggld_st_tensor *t,
-                        uint32_t file)
+                        uint32_t file, uint64_t data_offset)
 {
     out->name = t->name;
     out->type_name = t->dtype->name;
@@ -197,6 +197,7 @@ static void take_tensor(ggld_source_tensor *out, const ggld_st_tensor *t,
     out->n_elems = t->n_elems;
     out->size_bytes = t->end - t->begin;
     out->file = file;
+    out->file_offset_bytes = data_offset + t->begin;
 }
 
 static const char *file_name(const ggld_export_source *s, uint32_t file)
@@ -229,7 +230,8 @@ static ggld_status list_shard(ggld_export_source *s, uint32_t file,
     shard->first_tensor = s->n_tensors;
     for (uint64_t i = 0; i < shard->header.n_tensors; i++) {
         uint32_t n = (uint32_t)s->n_tensors;
-        take_tensor(&s->tensors[n], &shard->header.tensors[i], file);
+        take_tensor(&s->tensors[n], &shard->header.tensors[i], file,
+                    shard->data_offset);
         uint32_t first = ggld_index_insert(index, names, n);
         if (first != n)
             return fail_twice(s, n, first, err);
@@ -264,12 +266,8 @@ static ggld_status read_bytes(const ggld_export_source *s, uint64_t tensor,
                               ggld_error *err)
 {
     const ggld_source_tensor *t = &s->tensors[tensor];
-    const ggld_shards *shards = s->state;
-    const ggld_shard *shard = &shards->shards[t->file];
-    uint64_t begin = shard->header.tensors[tensor - shard->first_tensor].begin;
-
     ggld_status status = read_at(
-        &s->files[t->file], dst, size, shard->data_offset + begin + first_byte,
+        &s->files[t->file], dst, size, t->file_offset_bytes + first_byte,
         ggld_place_of(GGLD_IN_TENSOR_DATA, tensor, 0), err);
     if (status != GGLD_OK && err != NULL)
         err->shard = t->file;
