@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Makes the inputs that fuzzing starts from where the malformed files have
  * none: a model of each tensor type in either byte order, blocks of each type,
- * manifests of each format.
+ * manifests of each format, safetensors files.
  *
  *     seeds FOLDER     makes FOLDER/gguf, FOLDER/codec, FOLDER/manifest,
- *                       FOLDER/setting
+ *                      FOLDER/setting, FOLDER/safetensors
  */
 #include <errno.h>
 #include <string.h>
@@ -161,6 +161,55 @@ static void save_settings(const char *folder)
              strlen(settings[i].text));
 }
 
+/* A length of the header that is put right, the header, data; or a whole file
+ * or index behind an odd byte. */
+static const struct {
+    const char *name, *json;
+    size_t data_bytes;
+} safetensors[] = {
+    { "floats",
+      "{\"__metadata__\":{\"format\":\"pt\",\"general.name\":\"m\"},"
+      "\"a\":{\"dtype\":\"F32\",\"shape\":[2,32],\"data_offsets\":[0,256]},"
+      "\"b\":{\"dtype\":\"F16\",\"shape\":[3],\"data_offsets\":[256,262]},"
+      "\"c\":{\"dtype\":\"BF16\",\"shape\":[],\"data_offsets\":[262,264]},"
+      "\"d\":{\"dtype\":\"F64\",\"shape\":[1],\"data_offsets\":[264,272]}}",
+      272 },
+    { "float8",
+      "{\"a\":{\"dtype\":\"F8_E4M3\",\"shape\":[8],\"data_offsets\":[0,8]},"
+      "\"b\":{\"dtype\":\"F8_E5M2\",\"shape\":[2,4],\"data_offsets\":[8,16]},"
+      "\"c\":{\"dtype\":\"F8_E8M0\",\"shape\":[8],\"data_offsets\":[16,24]}}",
+      24 },
+    { "integers",
+      "{\"a\":{\"dtype\":\"I64\",\"shape\":[1],\"data_offsets\":[0,8]},"
+      "\"b\":{\"dtype\":\"I32\",\"shape\":[0,2],\"data_offsets\":[8,8]},"
+      "\"c\":{\"dtype\":\"I16\",\"shape\":[1,1,1,2],\"data_offsets\":[8,12]},"
+      "\"d\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[12,13]}}",
+      13 },
+    { "empty", "{}", 0 },
+    { "index",
+      "{\"metadata\":{\"total_size\":4},\"weight_map\":{\"a\":"
+      "\"1.safetensors\",\"b\":\"2.safetensors\"}}",
+      0 },
+};
+
+static void save_safetensors(const char *folder)
+{
+    uint8_t data[2048] = { 0 };
+    for (size_t i = 0; i < sizeof safetensors / sizeof safetensors[0]; i++) {
+        size_t size = strlen(safetensors[i].json);
+        bool is_index = strcmp(safetensors[i].name, "index") == 0;
+        size_t front = is_index ? 1 : 3;
+        data[0] = is_index ? 1 : 0;
+        data[1] = (uint8_t)size;
+        data[2] = (uint8_t)(size >> 8);
+        memcpy(data + front, safetensors[i].json, size);
+        for (size_t k = 0; k < safetensors[i].data_bytes; k++)
+            data[front + size + k] = (uint8_t)(k * 7);
+        save(folder, "safetensors", safetensors[i].name, data,
+             front + size + safetensors[i].data_bytes);
+    }
+}
+
 int main(int argc, char **argv)
 {
     if (argc != 2)
@@ -177,5 +226,6 @@ int main(int argc, char **argv)
     }
     save_manifests(argv[1]);
     save_settings(argv[1]);
+    save_safetensors(argv[1]);
     return 0;
 }
