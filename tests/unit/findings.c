@@ -209,6 +209,20 @@ Test(findings, need_someone_to_hear_them)
     cr_assert_eq(f.count, 0);
 }
 
+/* What has no bytes to read has a finding all the same. */
+Test(findings, of_what_is_no_file_are_one)
+{
+    static const expected rows[] = {
+        { GGLD_ERROR, GGLD_E_MAGIC, GGLD_IN_FILE, "not a GGUF file" },
+    };
+    findings f = { 0 };
+    ggld_error err;
+
+    cr_assert_eq(ggld_check_path("/", NULL, findings_hear, &f, &err), GGLD_OK,
+                 "%s", err.message);
+    expect_findings("a folder", &f, rows, 1);
+}
+
 Test(findings, say_once_that_there_is_no_architecture)
 {
     image img = image_new(3, false, 0, 0);
