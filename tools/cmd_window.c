@@ -15,7 +15,7 @@
 #include "stop.h"
 #include "text.h"
 
-enum { OPT_TOUCH, OPT_BUDGET, OPT_CHUNK, OPT_COUNT, OPT_JSON };
+enum { OPT_TOUCH, OPT_BUDGET, OPT_CHUNK, OPT_COUNT, OPT_SINGLE, OPT_JSON };
 
 #define COUNT_RANDOM 10000u
 /* Elements between two looks at the bar and for Ctrl-C. */
@@ -217,7 +217,8 @@ static int window_run(const args *a)
     model m;
     int status = parse(a, &t, &o);
     if (status == STATUS_GOOD)
-        status = model_open(&m, a->operands[0]);
+        status = model_open_with(&m, a->operands[0],
+                                 single_flag(a->values[OPT_SINGLE]));
     if (status != STATUS_GOOD)
         return status;
     status = window_touch(a, &m, &t, &o);
@@ -231,6 +232,7 @@ static const option_row options[] = {
     [OPT_CHUNK] = { "chunk", 0, "SIZE", "filled at a time (default: 256K)" },
     [OPT_COUNT] = { "count", 0, "N",
                     "elements to touch (default: all; at random 10000)" },
+    [OPT_SINGLE] = OPTION_SINGLE,
     [OPT_JSON] = { "json", 0, NULL, "print JSON" },
     { NULL, 0, NULL, NULL },
 };

@@ -34,14 +34,14 @@ static void begin_run(ggld_ahead *a, uint32_t chunk)
     a->oldest = (a->oldest + 1) % GGLD_AHEAD_RUNS;
 }
 
-void ggld_ahead_touched(ggld_ahead *a, uint32_t chunk)
+bool ggld_ahead_touched(ggld_ahead *a, uint32_t chunk)
 {
     if (a->most == 0)
-        return;
+        return false;
     ggld_ahead_run *run = run_of(a, chunk);
     if (run == NULL) {
         begin_run(a, chunk);
-        return;
+        return false;
     }
     uint32_t far = FIRST_AHEAD << (run->length < 16 ? run->length - 1 : 15);
     far = far < a->most ? far : a->most;
@@ -51,6 +51,7 @@ void ggld_ahead_touched(ggld_ahead *a, uint32_t chunk)
     run->length++;
     run->next = run->next > chunk ? run->next : chunk + 1;
     run->end = run->end > end ? run->end : end;
+    return run->next < run->end;
 }
 
 bool ggld_ahead_take(ggld_ahead *a, uint32_t *out_chunk)

@@ -25,8 +25,8 @@ typedef struct ggld_ahead {
 } ggld_ahead;
 
 void ggld_ahead_init(ggld_ahead *a, uint32_t n_chunks, uint32_t most);
-/* A chunk was touched that was not in place. */
-void ggld_ahead_touched(ggld_ahead *a, uint32_t chunk);
+/* A chunk was touched that was not in place. Is there something to fill ahead? */
+bool ggld_ahead_touched(ggld_ahead *a, uint32_t chunk);
 /* The next chunk to fill; false: there is none. Each comes once. */
 bool ggld_ahead_take(ggld_ahead *a, uint32_t *out_chunk);
 

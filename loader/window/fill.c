@@ -249,6 +249,9 @@ ggld_status ggld_window_drop(ggld_window *w, uint64_t first_elem,
     range r = chunks_of(w, first_elem, n_elems);
     for (uint32_t i = r.begin; i < r.end; i++) {
         pthread_mutex_lock(&w->lock);
+        /* Its toucher may have gone on before its filler is done. */
+        while (w->chunks[i].state == GGLD_CHUNK_FILLING)
+            pthread_cond_wait(&w->changed, &w->lock);
         if (w->chunks[i].state == GGLD_CHUNK_HELD ||
             w->chunks[i].state == GGLD_CHUNK_FAILED)
             ggld_window_release(w, i);

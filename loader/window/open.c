@@ -23,7 +23,7 @@
  * more no longer fits a core's own cache on its way. */
 #define CHUNK_BYTES (256u << 10)
 #define N_THREADS   2u
-#define MOST_AHEAD  16u
+#define AHEAD_BYTES (4u << 20)
 #define KNOWN_FLAGS \
     (GGLD_WINDOW_POISON | GGLD_WINDOW_AT_ONCE | GGLD_WINDOW_NO_AHEAD)
 
@@ -240,9 +240,11 @@ static ggld_status begin(ggld_window *w, const ggld_window_options *o,
         status = make_buffers(w, o->n_threads, err);
     if (status != GGLD_OK)
         return status;
-    uint32_t most = w->max_held / 4 < MOST_AHEAD ? w->max_held / 4 : MOST_AHEAD;
-    ggld_ahead_init(&w->ahead, w->n_chunks,
-                    (o->flags & GGLD_WINDOW_NO_AHEAD) != 0 ? 0 : most);
+    uint64_t ahead =
+        (o->flags & GGLD_WINDOW_NO_AHEAD) != 0
+            ? 0
+            : ggld_min_u64(AHEAD_BYTES / w->chunk_bytes, w->max_held / 4);
+    ggld_ahead_init(&w->ahead, w->n_chunks, (uint32_t)ahead);
     return ggld_window_serve(w, o->n_threads, err);
 }
 
@@ -266,6 +268,7 @@ static void take_apart(ggld_window *w)
         munmap(w->buffers, w->buffers_bytes);
     ggld_close(w->file);
     if (ours) {
+        pthread_cond_destroy(&w->help);
         pthread_cond_destroy(&w->changed);
         pthread_mutex_destroy(&w->lock);
     }
@@ -299,6 +302,7 @@ static ggld_window *make(const ggld_view *view, const ggld_window_options *o)
     atomic_init(&w->n_holders, 1);
     pthread_mutex_init(&w->lock, NULL);
     pthread_cond_init(&w->changed, NULL);
+    pthread_cond_init(&w->help, NULL);
     return w;
 }
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The threads that serve touches. All of them wait for the same descriptor: the
- * first to read a touch serves it, the others, woken too, fill ahead of it. A
- * touch that waits goes before what nobody waits for. */
+/* The threads that serve touches. One of them, the first, waits for touches; the
+ * others are woken where there is more to do: chunks to fill ahead, or touches
+ * that waited already. To wake all for each touch would cost more than it brings
+ * while one thread touches at random. A touch that waits goes before what nobody
+ * waits for. */
 #include "window.h"
 
 #include <errno.h>
@@ -24,33 +26,69 @@ static bool next_ahead(ggld_window *w, uint32_t *out_chunk)
     return found;
 }
 
-static void serve_touch(ggld_window *w, void *addr)
+/* waited: it was there before this thread looked, so that others may be, too. */
+static void serve_touch(ggld_window *w, void *addr, bool waited)
 {
     ggld_error err;
     size_t offset = (size_t)((uint8_t *)addr - w->data);
     uint32_t chunk = (uint32_t)(offset / w->chunk_bytes);
     pthread_mutex_lock(&w->lock);
     w->counts.n_faults++;
-    ggld_ahead_touched(&w->ahead, chunk);
+    if (ggld_ahead_touched(&w->ahead, chunk) || waited) {
+        w->needs_help = true;
+        pthread_cond_signal(&w->help);
+    }
     pthread_mutex_unlock(&w->lock);
     (void)ggld_window_make(w, chunk, GGLD_WHY_TOUCHED, &err);
 }
 
-static void *serve(void *arg)
+/* One thing of what there is to do; false: there is nothing. */
+static bool serve_one(ggld_window *w, bool waited)
+{
+    ggld_error err;
+    uint32_t chunk;
+    void *addr;
+    if (ggld_uffd_next(w->fd, &addr)) {
+        serve_touch(w, addr, waited);
+        return true;
+    }
+    if (!next_ahead(w, &chunk))
+        return false;
+    (void)ggld_window_make(w, chunk, GGLD_WHY_AHEAD, &err);
+    return true;
+}
+
+static bool stopped(const ggld_window *w)
+{
+    return atomic_load_explicit(&w->stop, memory_order_acquire);
+}
+
+static void *serve_first(void *arg)
 {
     ggld_window *w = arg;
     struct pollfd fds[2] = { { .fd = w->fd, .events = POLLIN },
                              { .fd = w->stop_fd, .events = POLLIN } };
-    while (!atomic_load_explicit(&w->stop, memory_order_acquire)) {
-        ggld_error err;
-        uint32_t chunk;
-        void *addr;
-        if (ggld_uffd_next(w->fd, &addr))
-            serve_touch(w, addr);
-        else if (next_ahead(w, &chunk))
-            (void)ggld_window_make(w, chunk, GGLD_WHY_AHEAD, &err);
-        else
+    bool waited = false;
+    while (!stopped(w)) {
+        bool served = serve_one(w, waited);
+        waited = served;
+        if (!served)
             (void)poll(fds, 2, -1);
+    }
+    return NULL;
+}
+
+static void *serve_more(void *arg)
+{
+    ggld_window *w = arg;
+    while (!stopped(w)) {
+        pthread_mutex_lock(&w->lock);
+        while (!w->needs_help && !stopped(w))
+            pthread_cond_wait(&w->help, &w->lock);
+        w->needs_help = false;
+        pthread_mutex_unlock(&w->lock);
+        while (!stopped(w) && serve_one(w, true))
+            continue;
     }
     return NULL;
 }
@@ -79,7 +117,8 @@ ggld_status ggld_window_serve(ggld_window *w, uint32_t n_threads,
                                "window: no descriptor for its threads");
     block_signals(&before);
     while (w->n_threads < n_threads && code == 0) {
-        code = pthread_create(&w->threads[w->n_threads], NULL, serve, w);
+        code = pthread_create(&w->threads[w->n_threads], NULL,
+                              w->n_threads == 0 ? serve_first : serve_more, w);
         if (code == 0)
             w->n_threads++;
     }
@@ -93,7 +132,10 @@ ggld_status ggld_window_serve(ggld_window *w, uint32_t n_threads,
 void ggld_window_serve_end(ggld_window *w)
 {
     uint64_t one = 1;
+    pthread_mutex_lock(&w->lock);
     atomic_store_explicit(&w->stop, true, memory_order_release);
+    pthread_cond_broadcast(&w->help);
+    pthread_mutex_unlock(&w->lock);
     if (w->stop_fd >= 0 && write(w->stop_fd, &one, sizeof one) < 0)
         return; /* it can't be full */
     for (uint32_t i = 0; i < w->n_threads; i++)

@@ -61,6 +61,8 @@ struct ggld_window {
     /* Of the lock. */
     pthread_mutex_t lock;
     pthread_cond_t changed; /* a chunk was filled, a buffer is free */
+    pthread_cond_t help;    /* there is more to do than one thread can */
+    bool needs_help;
     ggld_window_chunk *chunks;
     uint32_t oldest, newest;
     uint32_t n_held; /* and being filled */

@@ -81,7 +81,7 @@ _ggld() {
         warm) words="--tensors --order --budget --io --single --json --help" ;;
         residency) words="--single --json --help" ;;
         stream) words="--budget --f32 --io --single --json --help" ;;
-        window) words="--touch --budget --chunk --count --json --help" ;;
+        window) words="--touch --budget --chunk --count --single --json --help" ;;
         hash)
             words="--algo --format --output --save --whole --chunks --uncached
                 --single --json --help"
