@@ -83,8 +83,8 @@ static ggld_status compare_now(verifier *v, const ggld_file *file, bool of_set,
     if (status == GGLD_OK)
         status = ggld_hash_now(file, &request, v->n_threads, "", &actual, err);
     if (status == GGLD_OK)
-        status =
-            ggld_verify_compare(&report, v->manifest, actual, file, of_set, err);
+        status = ggld_verify_compare(&report, v->manifest, actual, file, of_set,
+                                     err);
     ggld_manifest_free(actual);
     if (status == GGLD_OK && !ggld_verify_report_good(report))
         status = ggld_fail(err, GGLD_E_CHECKSUM,
@@ -316,7 +316,7 @@ static ggld_status add_shard(verifier *v, const char *path, ggld_error *err)
         return ggld_fail(err, GGLD_E_NOMEM, ggld_nowhere(),
                          "verifier: no memory");
     }
-    pthread_mutex_init(&shard->lock, NULL);
+    (void)pthread_mutex_init(&shard->lock, NULL);
     shard->mode = v->mode;
     shard->n_threads = v->n_threads;
     v->shards[v->n_shards++] = shard;

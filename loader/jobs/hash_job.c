@@ -94,10 +94,11 @@ static char *name_in_hand(const ggld_hash_job *self)
     const char *base = strrchr(path, '/');
     size_t folder = slash != NULL ? (size_t)(slash - self->name) + 1 : 0;
     base = base != NULL ? base + 1 : path;
-    char *name = malloc(folder + strlen(base) + 1);
+    size_t base_bytes = strlen(base) + 1;
+    char *name = malloc(folder + base_bytes);
     if (name != NULL) {
         memcpy(name, self->name, folder);
-        strcpy(name + folder, base);
+        memcpy(name + folder, base, base_bytes);
     }
     return name;
 }

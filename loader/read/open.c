@@ -111,7 +111,7 @@ ggld_status ggld_open_source(ggld_file **out, const ggld_source *source,
     void (*release)(void *) = load.source.release;
     load.source.release = NULL;
     status = open_loaded(&file, &load, err);
-    if (status != GGLD_OK)
+    if (file == NULL)
         return status;
     file->source.release = release;
     *out = file;

@@ -271,6 +271,30 @@ static void test_a_shard_that_has_become_shorter_is_named(shards *set)
     ggld_close(file);
 }
 
+/* Mapped pages that are gone, with the guard. */
+static void test_a_guarded_read_names_the_shard(void)
+{
+    shards set = shards_mixed();
+    ggld_error err;
+    float *values = malloc(N_ELEMS * sizeof *values);
+    set.n_elems = N_ELEMS;
+    shards_write(&set);
+    ggld_file *file = open_set(shards_path(&set, 2), 0);
+    ggld_view view = ggld_tensor_view(ggld_tensor_find(file, "c"));
+    MUST(ggld_guard_install(&err), err);
+    CHECK(truncate(shards_path(&set, 1), 4096) == 0, "truncate");
+    CHECK(ggld_view_read_f32(&view, values, N_ELEMS, &err) == GGLD_E_IO &&
+              is_about(&err, &set, 1) && err.index == 2,
+          "%s", err.message);
+    view = ggld_tensor_view(ggld_tensor_find(file, "d"));
+    CHECK(ggld_view_read_f32(&view, values, N_ELEMS, &err) == GGLD_OK, "%s",
+          err.message);
+    ggld_guard_remove();
+    ggld_close(file);
+    free(values);
+    shards_remove(&set);
+}
+
 static void test_open_job_opens_the_set(const shards *set)
 {
     uv_loop_t loop;
@@ -298,6 +322,7 @@ int main(void)
     test_one_shard_streams_alone(&set);
     test_prefetch_warms_every_shard(&set);
     test_open_job_opens_the_set(&set);
+    test_a_guarded_read_names_the_shard();
     test_a_shard_that_has_become_shorter_is_named(&set);
     CHECK(count_fds() == fds, "expected %d descriptors, got %d", fds,
           count_fds());
