@@ -141,15 +141,15 @@ ggld_status ggld_edit_open(ggld_edit **out, const char *path,
     ggld_edit_options o = ggld_edit_options_init();
     ggld_status status = GGLD_OK;
 
+    if (path == NULL)
+        return ggld_fail(err, GGLD_E_INVALID, ggld_nowhere(),
+                         "the path is NULL");
     if (options != NULL)
         status = ggld_struct_take("ggld_edit_options", options,
                                   offsetof(ggld_edit_options, progress), &o,
                                   sizeof o, err);
     if (status == GGLD_OK)
         status = check_options(&o, err);
-    if (status == GGLD_OK && path == NULL)
-        status =
-            ggld_fail(err, GGLD_E_INVALID, ggld_nowhere(), "the path is NULL");
     if (status != GGLD_OK)
         return status;
     ggld_allocator allocator = ggld_allocator_of(o.allocator);

@@ -142,7 +142,7 @@ ggld_status ggld_edit_set(ggld_edit *edit, const char *key,
                           const ggld_edit_value *value, ggld_error *err)
 {
     ggld_edit_value v;
-    ggld_string name, bytes;
+    ggld_string name = { "", 0 }, bytes = { "", 0 };
 
     ggld_status status = ggld_edit_expect(edit, err);
     if (status == GGLD_OK)
@@ -171,7 +171,7 @@ ggld_status ggld_edit_set(ggld_edit *edit, const char *key,
 
 ggld_status ggld_edit_unset(ggld_edit *edit, const char *key, ggld_error *err)
 {
-    uint64_t n = 0, at;
+    uint64_t n = 0, at = 0;
 
     ggld_status status = ggld_edit_expect(edit, err);
     if (status == GGLD_OK)
@@ -215,8 +215,8 @@ static ggld_status rename_all(ggld_edit *edit, uint64_t first,
 ggld_status ggld_edit_rename(ggld_edit *edit, const char *old_key,
                              const char *new_key, ggld_error *err)
 {
-    ggld_string name;
-    uint64_t at;
+    ggld_string name = { "", 0 };
+    uint64_t at = 0;
 
     ggld_status status = ggld_edit_expect(edit, err);
     if (status == GGLD_OK)

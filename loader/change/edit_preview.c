@@ -96,7 +96,7 @@ static ggld_status open_image(const ggld_edit *edit,
     if (image == NULL)
         return ggld_edit_fail_memory(layout->image_bytes, err);
     ggld_status status = join(edit, image, layout, &j, err);
-    if (status != GGLD_OK)
+    if (status != GGLD_OK || j == NULL)
         return status;
     return open_joined(edit, j, flags, out, err);
 }

@@ -24,7 +24,6 @@
 #include "sys.h"
 
 /* Magic, digest of all that follows, seven numbers. */
-#define MAGIC        "ggldjrn1"
 #define MAGIC_BYTES  8
 #define DIGEST_AT    8
 #define NUMBERS_AT   16
@@ -34,6 +33,9 @@
 #define COPY_BYTES   (16u << 10) /* on the stack; a multiple of 8 */
 #define FNV_START    14695981039346656037u
 #define FNV_PRIME    1099511628211u
+
+static const uint8_t magic[MAGIC_BYTES] = { 'g', 'g', 'l', 'd',
+                                            'j', 'r', 'n', '1' };
 
 /* FNV-1a, of words of 8 bytes: each step can be undone, so that a change of one
  * word never passes. What is left of a part is taken by bytes. */
@@ -110,7 +112,7 @@ int ggld_journal_sample(int fd, uint64_t start, uint64_t file_bytes,
     /* From the start, and up to the end. */
     *digest = FNV_START;
     for (uint64_t at = 0; at < size; at += sizeof sample) {
-        if (at == SAMPLE_BYTES && size > 2 * SAMPLE_BYTES)
+        if (at == SAMPLE_BYTES && size > UINT64_C(2) * SAMPLE_BYTES)
             at = size - SAMPLE_BYTES;
         uint64_t n = ggld_min_u64(sizeof sample, size - at);
         int result = ggld_sys_read(fd, sample, n, start + at);
@@ -132,8 +134,8 @@ static void fill_header(const ggld_journal *j,
                                           j->data_digest };
 
     memset(header, 0, HEADER_BYTES);
-    for (int i = 0; i < N_NUMBERS; i++)
-        ggld_store_le64(header + NUMBERS_AT + 8 * i, numbers[i]);
+    for (size_t i = 0; i < N_NUMBERS; i++)
+        ggld_store_le64(header + NUMBERS_AT + 8u * i, numbers[i]);
 }
 
 /* From the file into the journal; *digest goes on over it. */
@@ -167,7 +169,7 @@ static int write_fresh(const ggld_journal *j, int from, int to)
                                 HEADER_BYTES + j->old_bytes);
     if (result != 0)
         return result;
-    memcpy(header, MAGIC, MAGIC_BYTES);
+    memcpy(header, magic, MAGIC_BYTES);
     ggld_store_le64(header + DIGEST_AT,
                     fnv(digest, j->new_image, (size_t)j->new_bytes));
     result = ggld_sys_write(to, header, HEADER_BYTES, 0);
@@ -239,8 +241,8 @@ static bool take_header(ggld_journal *j, const uint8_t *header, uint64_t size)
 {
     uint64_t n[N_NUMBERS], images;
 
-    for (int i = 0; i < N_NUMBERS; i++)
-        n[i] = ggld_load_le64(header + NUMBERS_AT + 8 * i);
+    for (size_t i = 0; i < N_NUMBERS; i++)
+        n[i] = ggld_load_le64(header + NUMBERS_AT + 8u * i);
     j->device = n[0];
     j->inode = n[1];
     j->file_bytes = n[2];
@@ -248,7 +250,7 @@ static bool take_header(ggld_journal *j, const uint8_t *header, uint64_t size)
     j->old_bytes = n[4];
     j->new_bytes = n[5];
     j->data_digest = n[6];
-    return memcmp(header, MAGIC, MAGIC_BYTES) == 0 &&
+    return memcmp(header, magic, MAGIC_BYTES) == 0 &&
            ggld_add_u64(j->old_bytes, j->new_bytes, &images) &&
            images == size - HEADER_BYTES && j->new_bytes >= j->old_bytes &&
            j->new_bytes - j->old_bytes == j->inserted_bytes &&
