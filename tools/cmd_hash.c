@@ -103,6 +103,21 @@ static int check_many(const hashing *h)
                         ggld_manifest_format_name(h->format));
 }
 
+/* What the format can't say is not worth reading a model for. */
+static int check_algos(const hashing *h)
+{
+    bool sha256_only =
+        h->format != GGLD_MANIFEST_GGSUM && h->format != GGLD_MANIFEST_LLAMA;
+    uint32_t algos = h->options.algos;
+    if (!sha256_only || algos == 0 || algos == GGLD_ALGO_BIT(GGLD_ALGO_SHA256))
+        return STATUS_GOOD;
+    return report_usage(h->a,
+                        "--algo is '%s', and %s has sha256 only; use ggsum or "
+                        "llama for others",
+                        h->a->values[OPT_ALGO],
+                        ggld_manifest_format_name(h->format));
+}
+
 static int parse(hashing *h, const args *a)
 {
     bool json = a->values[OPT_JSON] != NULL, save = a->values[OPT_SAVE] != NULL;
@@ -112,6 +127,8 @@ static int parse(hashing *h, const args *a)
     int status = format_parse(a, a->values[OPT_FORMAT], &h->format);
     if (status == STATUS_GOOD)
         status = algos_parse(a, a->values[OPT_ALGO], &h->options.algos);
+    if (status == STATUS_GOOD && !json)
+        status = check_algos(h);
     if (status != STATUS_GOOD)
         return status;
     fill_defaults(h->format, a->values[OPT_WHOLE] != NULL, &h->options);

@@ -71,20 +71,37 @@ static int check_signature(verifying *v, const char *text, size_t size)
     return status;
 }
 
+/* As --root has it, with or without "sha256:" before. */
+static const char *root_hex(const char *given)
+{
+    return strncmp(given, "sha256:", 7) == 0 ? given + 7 : given;
+}
+
 static int check_root(const verifying *v)
 {
     char is[GGLD_DIGEST_TEXT_MAX];
-    const char *wanted = v->a->values[OPT_ROOT];
+    const char *wanted = root_hex(v->a->values[OPT_ROOT]);
     ggld_manifest_info info = { .struct_size = sizeof info };
     ggld_manifest_get_info(v->manifest, &info);
-    if (strncmp(wanted, "sha256:", 7) == 0)
-        wanted += 7;
     ggld_digest_text(&info.root, is);
     if (info.root.algo == 0)
         return report(v->manifest_path, "it has no chunks, and so no root");
     if (strcasecmp(is, wanted) == 0)
         return STATUS_GOOD;
     return report(v->manifest_path, "its root is %s, not the one given", is);
+}
+
+static int check_root_text(const args *a)
+{
+    const char *given = a->values[OPT_ROOT];
+    const char *hex = given != NULL ? root_hex(given) : NULL;
+    if (hex == NULL ||
+        (strspn(hex, "0123456789abcdefABCDEF") == 64 && hex[64] == '\0'))
+        return STATUS_GOOD;
+    return report_usage(a,
+                        "--root is '%s': the 64 hex digits of a manifest's "
+                        "root are wanted (its line \"root sha256:HEX\")",
+                        given);
 }
 
 /* What is checked and what is parsed are the same bytes. */
@@ -324,7 +341,9 @@ static int verify(verifying *v)
 static int verify_file(const args *a, const char *path, bool of_set)
 {
     verifying v = { .a = a, .path = path, .fd = -1, .of_set = of_set };
-    int status = read_manifest(&v);
+    int status = check_root_text(a);
+    if (status == STATUS_GOOD)
+        status = read_manifest(&v);
     if (status == STATUS_GOOD)
         status = open_file(&v);
     if (status == STATUS_GOOD)

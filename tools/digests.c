@@ -20,8 +20,16 @@ static int read_fd(const char *path, int fd, char **text, size_t *size)
     size_t done = 0;
     if (fstat(fd, &st) != 0)
         return report_errno(path, errno, "cannot read");
-    if (!S_ISREG(st.st_mode) || st.st_size > TEXT_MAX_BYTES)
-        return report(path, "no file of up to %d bytes", TEXT_MAX_BYTES);
+    if (!S_ISREG(st.st_mode))
+        return report(path,
+                      "%s, where a regular file is wanted; write its "
+                      "text to one first",
+                      S_ISDIR(st.st_mode)    ? "a directory"
+                      : S_ISFIFO(st.st_mode) ? "a FIFO"
+                                             : "a device or socket");
+    if (st.st_size > TEXT_MAX_BYTES)
+        return report(path, "%lld bytes; a manifest or key has at most %d",
+                      (long long)st.st_size, TEXT_MAX_BYTES);
     size_t wanted = (size_t)st.st_size;
     char *data = malloc(wanted + 1);
     if (data == NULL)

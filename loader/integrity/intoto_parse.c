@@ -3,9 +3,11 @@
  * https://model_signing/signature/v1.0): the sha256 of each file of a model,
  * sorted by name, and a subject whose digest is the sha256 of those digests'
  * bytes, one behind the other. Reading is json-c's, which bounds the depth. */
+#include <inttypes.h>
 #include <string.h>
 
 #include <json-c/json.h>
+#include <json-c/json_visit.h>
 
 #include "../base/error.h"
 #include "../base/quote.h"
@@ -47,6 +49,52 @@ static ggld_status json_parse(const ggld_lines *l, struct json_object **out,
         continue;
     return ggld_lines_fail(&at, err, GGLD_E_STRING, "not JSON: %s",
                            json_tokener_error_desc(error));
+}
+
+/* Of text that is JSON: every member has a colon, and strings apart nothing
+ * else has. */
+static uint64_t count_colons(const ggld_lines *l)
+{
+    uint64_t n = 0;
+    bool in_string = false;
+    for (size_t i = 0; i < l->size; i++) {
+        char c = (char)l->text[i];
+        if (in_string && c == '\\')
+            i++;
+        else if (c == '"')
+            in_string = !in_string;
+        else if (c == ':' && !in_string)
+            n++;
+    }
+    return n;
+}
+
+static int count_object(struct json_object *value, int flags,
+                        struct json_object *parent, const char *key,
+                        size_t *index, void *user)
+{
+    (void)parent, (void)key, (void)index;
+    if (flags != JSON_C_VISIT_SECOND &&
+        json_object_is_type(value, json_type_object))
+        *(uint64_t *)user += (uint64_t)json_object_object_length(value);
+    return JSON_C_VISIT_RETURN_CONTINUE;
+}
+
+/* Of a key that is there twice json-c keeps the last one, others the first: a
+ * signer may have signed what we don't see. */
+static ggld_status check_keys(const ggld_lines *l, struct json_object *root,
+                              ggld_error *err)
+{
+    uint64_t n_kept = 0, n_written = count_colons(l);
+    if (json_c_visit(root, 0, count_object, &n_kept) < 0)
+        return refuse(l, "its values can't be gone through", err);
+    if (n_kept == n_written)
+        return GGLD_OK;
+    return ggld_fail(err, GGLD_E_DUPLICATE, ggld_nowhere(),
+                     "%s: of %" PRIu64 " keys %" PRIu64
+                     " repeat another of the same object; which one counts is "
+                     "anybody's guess",
+                     l->label, n_written, n_written - n_kept);
 }
 
 static bool is_string(struct json_object *value, const char *wanted)
@@ -188,7 +236,9 @@ ggld_status ggld_intoto_parse(ggld_manifest *m, ggld_lines *l, ggld_error *err)
     ggld_status status = json_parse(l, &root, err);
     if (status != GGLD_OK)
         return status;
-    status = take_statement(m, l, root, err);
+    status = check_keys(l, root, err);
+    if (status == GGLD_OK)
+        status = take_statement(m, l, root, err);
     json_object_put(root);
     return status;
 }

@@ -68,7 +68,9 @@ expect "hash: an unknown format" 2 "" "--format is 'x'" hash -f x "$sample"
 expect "hash: chunks of 5000" 1 "" "power of two" hash --chunks xxh3:5000 "$sample"
 expect "hash: chunks of md5" 2 "" "--chunks is 'md5'" hash --chunks md5 "$sample"
 expect "hash: --save elsewhere" 2 "" "--save" hash --save -o x "$sample"
-expect "hash: uuid of a file" 1 "" "uuid" hash -f sha256sum -a uuid "$sample"
+expect "hash: uuid of a file" 2 "" "sha256 only" hash -f sha256sum -a uuid "$sample"
+expect "hash: sha1 for sha256sum" 2 "" "--algo is 'sha1', and sha256sum" \
+    hash -a sha1 -f sha256sum "$work/none"
 expect "hash: no file" 1 "" "No such file" hash "$work/none"
 head -c 100000 "$sample" >"$work/part.gguf"
 expect "hash: a part" 1 "" "past the end of the file" hash "$work/part.gguf"
@@ -122,6 +124,24 @@ root=$(sed -n 's/^root sha256://p' "$sample.ggsum")
 expect "verify: the root" 0 "good: " "/s" verify --root "$root" "$sample"
 expect "verify: another root" 1 "" "not the one given" \
     verify --root "${root//[0-9]/0}" "$sample"
+expect "verify: no root" 2 "" "--root is 'zz': the 64 hex" \
+    verify --root zz "$sample"
+expect "verify: half a root" 2 "" "64 hex digits" \
+    verify --root "${root:0:32}" "$sample"
+expect "verify: an empty root" 2 "" "64 hex digits" verify --root '' "$sample"
+mkfifo "$work/pipe"
+for command in hash verify; do
+    expect "$command: a FIFO" 1 "" "FIFO" $command "$work/pipe" \
+        $([ $command = hash ] || echo "$sample.ggsum")
+done
+expect "verify: a FIFO for a manifest" 1 "" "pipe: a FIFO, where a regular" \
+    verify "$sample" "$work/pipe"
+expect "verify: a folder for a manifest" 1 "" "a directory, where" \
+    verify "$sample" "$work"
+run hash --format in-toto "$sample"
+sed 's/"algorithm"/"digest": "00", &/' "$work/out" >"$work/twice.json"
+expect "verify: a key twice" 1 "" "repeat another of the same object" \
+    verify "$sample" "$work/twice.json"
 
 # ---- once ----
 settle
