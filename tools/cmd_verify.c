@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <uv.h>
 
@@ -35,6 +36,7 @@ typedef struct verifying {
     ggld_file *file;
     ggld_file_identity identity;
     ggld_verify_cache *cache; /* NULL: not asked for */
+    ggld_error unopened; /* why it is no model; its code is GGLD_OK if it is */
     bool is_signed;
     bool from_cache;
     bool of_set; /* the file is a shard, which lines then name */
@@ -150,13 +152,22 @@ static int read_manifest(verifying *v)
 
 static int open_file(verifying *v)
 {
+    struct stat st;
     ggld_error err;
     v->fd = open(v->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (v->fd < 0)
         return report_errno(v->path, errno, "cannot open");
-    if (ggld_file_identity_of_fd(&v->identity, v->fd, &err) != GGLD_OK ||
-        ggld_open_fd(&v->file, v->fd, NULL, &err) != GGLD_OK)
+    if (ggld_file_identity_of_fd(&v->identity, v->fd, &err) != GGLD_OK)
         return report_error(v->path, &err);
+    if (fstat(v->fd, &st) != 0)
+        return report_errno(v->path, errno, "cannot read");
+    if (ggld_open_fd(&v->file, v->fd, NULL, &err) != GGLD_OK) {
+        if (!S_ISREG(st.st_mode) || err.sys_errno != 0 ||
+            err.code == GGLD_E_NOMEM)
+            return report_error(v->path, &err);
+        v->unopened = err; /* but its bytes can be compared */
+        return STATUS_GOOD;
+    }
     if (v->a->values[OPT_ONCE] == NULL && v->a->values[OPT_FOLDER] == NULL)
         return STATUS_GOOD;
     if (ggld_verify_cache_new(&v->cache, v->a->values[OPT_FOLDER], &err) !=
@@ -175,22 +186,31 @@ static void take_report(ggld_job *job, ggld_verify_report *result_report,
     job_run_done(job, result, &r->run);
 }
 
-static int compare(verifying *v, verify_run *r)
+static ggld_status start(verifying *v, uv_loop_t *loop, verify_run *r,
+                         ggld_error *err)
 {
-    uv_loop_t loop;
     ggld_job *job;
-    ggld_error err;
     ggld_verify_options options = ggld_verify_options_init();
     options.path = v->path;
     options.progress = job_run_progress;
+    if (v->file == NULL)
+        return ggld_verify_whole_start(&job, loop, v->fd, v->manifest, &options,
+                                       take_report, r, err);
     if (v->a->values[OPT_UNCACHED] != NULL)
         options.flags = GGLD_HASH_KEEP_CACHE;
+    return ggld_verify_start(&job, loop, v->file, v->manifest, &options,
+                             take_report, r, err);
+}
+
+static int compare(verifying *v, verify_run *r)
+{
+    uv_loop_t loop;
+    ggld_error err;
     int code = uv_loop_init(&loop);
     if (code != 0)
         return report(v->path, "no loop: %s", uv_strerror(code));
     job_run_begin(&r->run, v->path, "verifying");
-    if (ggld_verify_start(&job, &loop, v->file, v->manifest, &options,
-                          take_report, r, &err) != GGLD_OK) {
+    if (start(v, &loop, r, &err) != GGLD_OK) {
         (void)uv_loop_close(&loop);
         return report_error(v->path, &err);
     }
@@ -247,6 +267,10 @@ static void print_json(const verifying *v, const verify_run *r, bool good)
     js_set(object, "good", js_bool(good));
     js_set(object, "signed", js_bool(v->is_signed));
     js_set(object, "from_cache", js_bool(v->from_cache));
+    js_set(object, "unreadable",
+           v->unopened.code != GGLD_OK
+               ? js_text(v->unopened.message, strlen(v->unopened.message))
+               : NULL);
     js_set_text(object, "summary",
                 r->report != NULL ? ggld_verify_report_summary(r->report)
                                   : "good: verified before");
@@ -317,6 +341,19 @@ static void print_text(const verifying *v, const verify_run *r)
                     text_size((uint64_t)job_rate(&r->run)).text);
 }
 
+/* Of what does not open the whole must be known, and the same, for it to be
+ * called good. */
+static bool is_good(const verifying *v, const ggld_verify_report *report)
+{
+    ggld_verify_item item = { .struct_size = sizeof item };
+    if (!ggld_verify_report_good(report))
+        return false;
+    for (uint64_t i = 0; ggld_verify_report_at(report, i, &item); i++)
+        if (item.scope == GGLD_SCOPE_FILE && item.verdict == GGLD_VERDICT_SAME)
+            return true;
+    return v->unopened.code == GGLD_OK;
+}
+
 static int verify(verifying *v)
 {
     verify_run r = { .report = NULL };
@@ -327,13 +364,15 @@ static int verify(verifying *v)
     if (status != STATUS_GOOD)
         return status;
     if (r.report != NULL)
-        good = ggld_verify_report_good(r.report);
+        good = is_good(v, r.report);
     if (v->cache != NULL && good && !v->from_cache)
         remember(v);
     if (v->a->values[OPT_JSON] != NULL)
         print_json(v, &r, good);
     else
         print_text(v, &r);
+    if (v->unopened.code != GGLD_OK)
+        report_note(v->path, "does not open: %s", v->unopened.message);
     ggld_verify_report_free(r.report);
     return good ? STATUS_GOOD : STATUS_FAULT;
 }
@@ -341,9 +380,7 @@ static int verify(verifying *v)
 static int verify_file(const args *a, const char *path, bool of_set)
 {
     verifying v = { .a = a, .path = path, .fd = -1, .of_set = of_set };
-    int status = check_root_text(a);
-    if (status == STATUS_GOOD)
-        status = read_manifest(&v);
+    int status = read_manifest(&v);
     if (status == STATUS_GOOD)
         status = open_file(&v);
     if (status == STATUS_GOOD)
@@ -374,6 +411,19 @@ static int refuse_ggsum(const args *a)
                            "MANIFEST each is compared with its own");
 }
 
+/* If so and no set can be made of it, what is wrong is elsewhere in the set; if
+ * not, the file's own bytes are still there to be compared. */
+static bool opens_alone(const char *path)
+{
+    ggld_open_options how = ggld_open_options_init();
+    ggld_file *file;
+    how.flags = GGLD_OPEN_METADATA | GGLD_OPEN_SINGLE;
+    if (ggld_open_path(&file, path, &how, NULL) != GGLD_OK)
+        return false;
+    ggld_close(file);
+    return true;
+}
+
 /* Of a set each shard, as a file of its own, to the last one. */
 static int verify_run_command(const args *a)
 {
@@ -383,9 +433,13 @@ static int verify_run_command(const args *a)
     ggld_error err;
     int worst;
 
+    if (check_root_text(a) != STATUS_GOOD)
+        return STATUS_USAGE;
     how.flags = GGLD_OPEN_METADATA | single_flag(a->values[OPT_SINGLE]);
     if (ggld_open_path(&set, a->operands[0], &how, &err) != GGLD_OK)
-        return report_error(a->operands[0], &err);
+        return opens_alone(a->operands[0])
+                   ? report_error(a->operands[0], &err)
+                   : verify_file(a, a->operands[0], false);
     ggld_file_get_info(set, &info);
     if (info.n_shards == 1) {
         ggld_close(set);

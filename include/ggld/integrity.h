@@ -282,6 +282,19 @@ ggld_status ggld_verify_start(ggld_job **out, struct uv_loop_s *loop,
                               ggld_verify_done done, void *user,
                               ggld_error *err);
 
+/* For a file that does not open as a model, being cut or damaged: what the
+ * manifest says of its size, of all of its bytes and, where it tells how long
+ * they were, of those of its metadata. The rest is one UNCOVERED item. A report
+ * may be good: then the file is what its maker published, and that is no model.
+ * fd, a regular file, is read with pread and must stay open until done, as must
+ * the manifest. No flags. On one thread of the pool, in bounded memory. */
+GGLD_API GGLD_MUST_CHECK
+ggld_status ggld_verify_whole_start(ggld_job **out, struct uv_loop_s *loop,
+                                    int fd, const ggld_manifest *manifest,
+                                    const ggld_verify_options *options,
+                                    ggld_verify_done done, void *user,
+                                    ggld_error *err);
+
 /* ---- on load: a verifier for ggld_open_options ---- */
 
 typedef enum ggld_verify_mode {

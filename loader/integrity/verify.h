@@ -22,4 +22,13 @@ ggld_status ggld_verify_compare(ggld_verify_report **out,
                                 const ggld_file *file, bool of_set,
                                 ggld_error *err);
 
+/* Of a file that could not be looked into: size, and the digests of all of it
+ * and of the metadata; actual has what was hashed. The rest is noted as not
+ * covered. */
+GGLD_MUST_CHECK
+ggld_status ggld_verify_compare_whole(ggld_verify_report **out,
+                                      const ggld_manifest *expected,
+                                      const ggld_manifest *actual,
+                                      ggld_error *err);
+
 #endif /* GGLD_INTEGRITY_VERIFY_H */

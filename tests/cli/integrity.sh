@@ -104,7 +104,7 @@ json "verify: JSON" '[.good,.items[0].verdict,.items[0].of]' \
 json "verify: the range" \
     '.items[0]|(.bad_offset<=900000 and .bad_offset+.bad_bytes>900000)' true
 json "verify: keys" 'keys_unsorted' \
-    '["file","manifest","good","signed","from_cache","summary","items","read_bytes","seconds","bytes_per_s"]'
+    '["file","manifest","good","signed","from_cache","unreadable","summary","items","read_bytes","seconds","bytes_per_s"]'
 expect "verify: no manifest" 1 "" "bad.gguf.ggsum: cannot open" \
     verify "$work/bad.gguf"
 sha256sum "$work/other.gguf" >"$work/sums"
@@ -124,6 +124,38 @@ root=$(sed -n 's/^root sha256://p' "$sample.ggsum")
 expect "verify: the root" 0 "good: " "/s" verify --root "$root" "$sample"
 expect "verify: another root" 1 "" "not the one given" \
     verify --root "${root//[0-9]/0}" "$sample"
+size=$(wc -c <"$sample")
+head -c 100000 "$sample" >"$work/cut.gguf"
+cut=$(sha256sum <"$work/cut.gguf" | cut -c1-64)
+expect "verify: a cut file" 1 "expected $size bytes, it has 100000" \
+    "past the end of the file" verify "$work/cut.gguf" "$sample.ggsum"
+has "verify: a cut file's insides" "$work/out" "not checked"
+expect "verify: a cut file, by its digest" 1 \
+    "expected sha256 $whole, it is $cut" "does not open" \
+    verify "$work/cut.gguf" "sha256:$whole"
+printf 'version https://git-lfs.github.com/spec/v1\noid sha256:%s\nsize %s\n' \
+    "$whole" "$size" >"$work/pointer"
+expect "verify: a cut file, by a pointer: size" 1 "resized" "does not open" \
+    verify "$work/cut.gguf" "$work/pointer"
+has "verify: a cut file, by a pointer: digest" "$work/out" "it is $cut"
+cp "$sample" "$work/bad.gguf"
+flip "$work/bad.gguf" 1
+expect "verify: a damaged header" 1 "the metadata differs" "does not open" \
+    verify "$work/bad.gguf" "$sample.ggsum"
+run verify --json "$work/bad.gguf" "$sample.ggsum"
+json "verify: a damaged header, JSON" \
+    '[.good,(.unreadable|type),.items[0].verdict]' '[false,"string","differs"]'
+is "verify: its status" 1 "$rc"
+head -c 500 "$sample" >"$work/cut.gguf"
+expect "verify: half of the metadata" 1 "it has 500" "does not open" \
+    verify "$work/cut.gguf" "$sample.ggsum"
+: >"$work/empty.gguf"
+expect "verify: an empty file" 1 "it has 0" "does not open" \
+    verify "$work/empty.gguf" "$sample.ggsum"
+echo text >"$work/text"
+expect "verify: a text, as it should be" 0 "good: the whole file" \
+    "does not open" verify "$work/text" \
+    "sha256:$(sha256sum <"$work/text" | cut -c1-64)"
 expect "verify: no root" 2 "" "--root is 'zz': the 64 hex" \
     verify --root zz "$sample"
 expect "verify: half a root" 2 "" "64 hex digits" \

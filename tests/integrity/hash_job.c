@@ -282,6 +282,80 @@ static void test_bad_arguments(void)
 }
 
 /* Memory does not grow with the file. */
+/* ---- what does not open ---- */
+
+typedef struct compared {
+    outcome o;
+    ggld_verify_report *report;
+} compared;
+
+static void take_report(ggld_job *job, ggld_verify_report *report,
+                        const ggld_error *result, void *user)
+{
+    compared *c = user;
+    outcome_done(job, result, &c->o);
+    c->report = report;
+}
+
+static void cancel_it(ggld_job *job, uint64_t done, uint64_t total, void *user)
+{
+    outcome_progress(job, done, total, &((compared *)user)->o);
+    ggld_job_cancel(job);
+}
+
+static void compare_whole(compared *c, int fd, const ggld_manifest *m,
+                          ggld_job_progress progress)
+{
+    uv_loop_t loop;
+    ggld_job *job;
+    ggld_verify_options options = ggld_verify_options_init();
+    options.progress = progress;
+    uv_loop_init(&loop);
+    MUST(ggld_verify_whole_start(&job, &loop, fd, m, &options, take_report, c,
+                                 &err),
+         err);
+    loop_finish(&loop, "whole");
+}
+
+static void test_whole_file(void)
+{
+    static const struct {
+        const char *what;
+        ggld_job_progress progress;
+        off_t cut_to; /* 0: it is whole */
+        ggld_status status;
+        bool good;
+    } rows[] = {
+        { "as it was", NULL, 0, GGLD_OK, true },
+        { "cancelled", cancel_it, 0, GGLD_E_CANCELLED, false },
+        { "cut", NULL, SIZE_BYTES / 2, GGLD_OK, false },
+    };
+    ggld_manifest *m;
+    ggld_hash_options options =
+        hash_options(BIT_XXH3, GGLD_SCOPE_FILE | GGLD_SCOPE_METADATA, "m");
+    char *copy = model_path("whole.gguf");
+    free(output_of("cp '%s' '%s'", path, copy));
+    MUST(hash_path(copy, &options, &m, &err), err);
+    int fd = open(copy, O_RDWR | O_CLOEXEC);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        compared c = { .report = NULL };
+        if (rows[i].cut_to != 0 && ftruncate(fd, rows[i].cut_to) != 0)
+            abort();
+        compare_whole(&c, fd, m, rows[i].progress);
+        outcome_check(&c.o, rows[i].status, rows[i].what);
+        CHECK((c.report != NULL) == (rows[i].status == GGLD_OK),
+              "%s: expected a report with success only", rows[i].what);
+        if (c.report != NULL)
+            CHECK(ggld_verify_report_good(c.report) == rows[i].good, "%s: %s",
+                  rows[i].what, ggld_verify_report_summary(c.report));
+        ggld_verify_report_free(c.report);
+    }
+    close(fd);
+    ggld_manifest_free(m);
+    unlink(copy);
+    free(copy);
+}
+
 static void test_memory(void)
 {
     ggld_manifest *m;
@@ -320,6 +394,7 @@ int main(void)
     test_cancel_at_once();
     test_many_at_once();
     test_bad_arguments();
+    test_whole_file();
     test_memory();
     CHECK(count_fds() == n_fds, "expected %d descriptors, got %d", n_fds,
           count_fds());
