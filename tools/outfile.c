@@ -138,6 +138,7 @@ static int sync_folders(const outfile *f)
     do {
         while (n > 0 && f->target[n - 1] != '/')
             n--;
+        /* NOLINTNEXTLINE(bugprone-not-null-terminated-result): below. */
         memcpy(folder, f->target, n);
         memcpy(folder + n, ".", sizeof ".");
         sys_errno = sync_folder(folder);

@@ -3,6 +3,10 @@
  * out of a file comes in through ggld_quote (quote.h) only. */
 #include "error.h"
 
+/* What the header makes of them for the analyser is for callers. */
+#undef ggld_fail
+#undef ggld_fail_errno
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>

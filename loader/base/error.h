@@ -40,4 +40,17 @@ ggld_status ggld_fail_errno(ggld_error *err, int sys_errno, ggld_place place,
                             const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
+#ifdef __clang_analyzer__
+/* A refusal is never GGLD_OK: what follows it on the good way has been set. The
+ * analyser looks at one file at a time, and does not know. */
+static inline ggld_status ggld_failed(ggld_status status)
+{
+    if (status == GGLD_OK)
+        __builtin_unreachable();
+    return status;
+}
+#define ggld_fail(...)       ggld_failed(ggld_fail(__VA_ARGS__))
+#define ggld_fail_errno(...) ggld_failed(ggld_fail_errno(__VA_ARGS__))
+#endif
+
 #endif /* GGLD_BASE_ERROR_H */

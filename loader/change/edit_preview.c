@@ -78,6 +78,7 @@ static ggld_status open_joined(const ggld_edit *edit, joined *j, uint32_t flags,
                            .ctx = j };
 
     source.size_bytes =
+        /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): it is set. */
         j->image_bytes + (edit->info.file_bytes - ggld_edit_old_end(edit));
     options.allocator = &edit->allocator;
     options.flags = flags;

@@ -124,7 +124,7 @@ static uint64_t number_at(const uint8_t *image, uint64_t index)
 /* The image's own words agree with one another, and with its size. */
 static bool is_whole(const uint8_t *image, uint64_t size)
 {
-    if (size < 8 * (N_HEAD + 1) || number_at(image, 0) != MAGIC)
+    if (size < UINT64_C(8) * (N_HEAD + 1) || number_at(image, 0) != MAGIC)
         return false;
     uint64_t n = number_at(image, 1);
     if (n == 0 || n > MAX_SHARDS || size != 8 * (N_HEAD + N_SHARD * n + 1) + n)

@@ -154,7 +154,7 @@ static ggld_status run_locked(run *r, ggld_error *err)
 {
     if (r->n_threads == 1 || r->o->n_items < 2)
         return run_alone(r, err);
-    pthread_mutex_init(&r->lock, NULL);
+    (void)pthread_mutex_init(&r->lock, NULL);
     pthread_cond_init(&r->room, NULL);
     pthread_cond_init(&r->ready, NULL);
     ggld_status status = run_threads(r, err);
@@ -186,9 +186,9 @@ static ggld_status run_slots(run *r, ggld_error *err)
 
     if (o->slot_bytes < SIZE_MAX &&
         ggld_align_up(o->slot_bytes + 1, SLOT_ALIGNMENT, &bytes) &&
-        bytes <= SIZE_MAX / (2 * GGLD_ORDERED_MAX_THREADS)) {
+        bytes <= SIZE_MAX / ((size_t)2 * GGLD_ORDERED_MAX_THREADS)) {
         r->n_threads = count_threads(o);
-        r->n_slots = (uint32_t)ggld_min_u64(2 * r->n_threads, most / bytes);
+        r->n_slots = (uint32_t)ggld_min_u64(UINT64_C(2) * r->n_threads, most / bytes);
         r->n_slots = r->n_slots == 0 ? 1 : r->n_slots;
         r->n_threads = (uint32_t)ggld_min_u64(r->n_threads, r->n_slots);
         r->slots = calloc(r->n_slots, sizeof *r->slots);

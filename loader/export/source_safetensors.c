@@ -164,6 +164,7 @@ static bool shard_number(const char *path, unsigned *number, unsigned *count)
     if (strlen(path) < len)
         return false;
     path += strlen(path) - len;
+    /* NOLINTNEXTLINE(cert-err34-c): five digits fit. */
     return sscanf(path, "-%5u-of-%5u.safetensors%n", number, count, &end) ==
                2 &&
            (size_t)end == len;

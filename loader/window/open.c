@@ -132,6 +132,7 @@ static ggld_status no_memory(const char *what, uint64_t size, ggld_error *err)
 static void *map_private(size_t size, int protection)
 {
     void *p = mmap(NULL, size, protection, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    /* cppcheck-suppress memleak; it is the caller's */
     return p != MAP_FAILED ? p : NULL;
 }
 
@@ -300,7 +301,7 @@ static ggld_window *make(const ggld_view *view, const ggld_window_options *o)
     w->pid = getpid();
     w->oldest = w->newest = GGLD_WINDOW_NO_CHUNK;
     atomic_init(&w->n_holders, 1);
-    pthread_mutex_init(&w->lock, NULL);
+    (void)pthread_mutex_init(&w->lock, NULL);
     pthread_cond_init(&w->changed, NULL);
     pthread_cond_init(&w->help, NULL);
     return w;

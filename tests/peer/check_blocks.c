@@ -156,9 +156,11 @@ static bool q8_1_is_near(const ggml_api *ggml, tally *t, uint64_t seed)
     random_state r = { seed };
     ggld_error err;
 
-    for (size_t i = 0; i < N; i++)
+    for (size_t i = 0; i < N; i++) {
+        size_t block = i / 32;
         in[i] = ((float)random_below(&r, 1u << 20) - 0x1p19f) *
-                (float)(1 + i / 32 * 5) * 0x1p-10f;
+                (float)(1 + block * 5) * 0x1p-10f;
+    }
     ggml->from_float_q8_1(in, blocks, N);
     if (sizeof blocks != N / traits->block_elems * traits->block_bytes ||
         ggld_dequantize_f32(GGLD_TYPE_Q8_1, blocks, sizeof blocks, out, N,
