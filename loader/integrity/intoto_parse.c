@@ -122,31 +122,36 @@ static bool take_sha256(struct json_object *value, ggld_digest *out)
 }
 
 /* A name that lives as long as the manifest. */
-static bool take_name(ggld_manifest *m, struct json_object *value,
-                      ggld_string *out)
+static ggld_status take_name(ggld_manifest *m, const ggld_lines *l,
+                             struct json_object *value, ggld_string *out,
+                             ggld_error *err)
 {
-    if (value == NULL || !json_object_is_type(value, json_type_string))
-        return false;
     size_t len = (size_t)json_object_get_string_len(value);
     char *copy = ggld_manifest_block(m, len);
     if (copy == NULL)
-        return false;
+        return ggld_fail(err, GGLD_E_NOMEM, ggld_nowhere(),
+                         "%s: no memory for a name of %zu bytes", l->label,
+                         len);
     memcpy(copy, json_object_get_string(value), len);
     out->data = copy;
     out->len = len;
-    return true;
+    return GGLD_OK;
 }
 
 static ggld_status take_resource(ggld_manifest *m, const ggld_lines *l,
                                  struct json_object *resource,
                                  ggld_digest *digest, ggld_error *err)
 {
+    struct json_object *named = member(resource, "name");
     ggld_string name;
-    if (!take_name(m, member(resource, "name"), &name) ||
+    if (named == NULL || !json_object_is_type(named, json_type_string) ||
         !is_string(member(resource, "algorithm"), "sha256") ||
         !take_sha256(member(resource, "digest"), digest))
         return refuse(l, "a resource without name, algorithm sha256 and digest",
                       err);
+    ggld_status status = take_name(m, l, named, &name, err);
+    if (status != GGLD_OK)
+        return status;
     if (name.len == 0 || name.data[0] == '/' || ggld_path_escapes(name))
         return ggld_fail(err, GGLD_E_STRING, ggld_nowhere(),
                          "%s: the resource %s is not inside the model's folder",
