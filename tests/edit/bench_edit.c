@@ -134,9 +134,10 @@ static double time_writing(const char *path, const void *bytes, size_t size)
 {
     double start = clock_ms();
     int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    must_system(fd >= 0 && write(fd, bytes, size) == (ssize_t)size &&
-                    fsync(fd) == 0 && close(fd) == 0,
+    must_system(fd >= 0, path);
+    must_system(write(fd, bytes, size) == (ssize_t)size && fsync(fd) == 0,
                 path);
+    must_system(close(fd) == 0, path);
     double taken = clock_ms() - start;
     remove(path);
     return taken;
