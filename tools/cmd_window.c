@@ -229,7 +229,7 @@ static int window_run(const args *a)
 static const option_row options[] = {
     [OPT_TOUCH] = { "touch", 0, "WAY", "order (default) or random" },
     [OPT_BUDGET] = { "budget", 0, "SIZE", "of floats in memory at a time" },
-    [OPT_CHUNK] = { "chunk", 0, "SIZE", "filled at a time (default: 256K)" },
+    [OPT_CHUNK] = { "chunk", 0, "SIZE", "filled at a time (default: 64K)" },
     [OPT_COUNT] = { "count", 0, "N",
                     "elements to touch (default: all; at random 10000)" },
     [OPT_SINGLE] = OPTION_SINGLE,

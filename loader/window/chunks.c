@@ -7,6 +7,8 @@
 #include "clock.h"
 #include "uffd.h"
 
+#define DROP_BYTES (1u << 20)
+
 size_t ggld_window_chunk_size(const ggld_window *w, uint32_t chunk)
 {
     size_t left = w->size_bytes - (size_t)chunk * w->chunk_bytes;
@@ -56,20 +58,42 @@ void ggld_window_claim(ggld_window *w, uint32_t chunk, bool touched)
         c->peak_bytes = c->resident_bytes;
 }
 
-void ggld_window_release(ggld_window *w, uint32_t chunk)
+static void release_run(ggld_window *w, uint32_t first, uint32_t n)
 {
     uint64_t began = ggld_clock_ns();
-    size_t size = ggld_window_chunk_size(w, chunk);
-    /* These fail only where the app has taken the memory away. */
-    (void)ggld_uffd_give_back(ggld_window_at(w, chunk), size);
-    if (w->chunks[chunk].state == GGLD_CHUNK_FAILED)
-        (void)mprotect(ggld_window_at(w, chunk), size, PROT_READ);
-    unlink_chunk(w, chunk);
-    w->chunks[chunk].state = GGLD_CHUNK_EMPTY;
-    w->n_held--;
+    size_t size = 0;
+    for (uint32_t i = first; i < first + n; i++) {
+        size_t one = ggld_window_chunk_size(w, i);
+        if (w->chunks[i].state == GGLD_CHUNK_FAILED)
+            (void)mprotect(ggld_window_at(w, i), one, PROT_READ);
+        size += one;
+        unlink_chunk(w, i);
+        w->chunks[i].state = GGLD_CHUNK_EMPTY;
+    }
+    /* Fails only where the app has taken the memory away. */
+    (void)ggld_uffd_give_back(ggld_window_at(w, first), size);
+    w->n_held -= n;
     w->counts.resident_bytes -= size;
-    w->counts.n_dropped++;
+    w->counts.n_dropped += n;
     w->counts.drop_ns += ggld_clock_ns() - began;
+}
+
+void ggld_window_release(ggld_window *w, uint32_t chunk)
+{
+    release_run(w, chunk, 1);
+}
+
+/* Each call to the system interrupts all processors that run the app: chunks
+ * that were filled in order go some at a time, at most an eighth of all. */
+static uint32_t run_behind(const ggld_window *w, uint32_t first)
+{
+    uint32_t most = (uint32_t)(DROP_BYTES / w->chunk_bytes);
+    most = most < w->max_held / 8 ? most : w->max_held / 8;
+    uint32_t n = 1;
+    while (n < most && w->chunks[first + n - 1].newer == first + n &&
+           w->chunks[first + n].state != GGLD_CHUNK_FILLING)
+        n++;
+    return n;
 }
 
 bool ggld_window_drop_oldest(ggld_window *w)
@@ -80,7 +104,7 @@ bool ggld_window_drop_oldest(ggld_window *w)
         chunk = w->chunks[chunk].newer;
     if (chunk == GGLD_WINDOW_NO_CHUNK)
         return false;
-    ggld_window_release(w, chunk);
+    release_run(w, chunk, run_behind(w, chunk));
     return true;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The threads that serve touches. One of them, the first, waits for touches; the
- * others are woken where there is more to do: chunks to fill ahead, or touches
- * that waited already. To wake all for each touch would cost more than it brings
+ * others are woken where there is more to do: chunks to fill ahead, or another
+ * touch that waits. To wake all for each touch would cost more than it brings
  * while one thread touches at random. A touch that waits goes before what nobody
  * waits for. */
 #include "window.h"
@@ -26,15 +26,21 @@ static bool next_ahead(ggld_window *w, uint32_t *out_chunk)
     return found;
 }
 
-/* waited: it was there before this thread looked, so that others may be, too. */
-static void serve_touch(ggld_window *w, void *addr, bool waited)
+static bool others_wait(const ggld_window *w)
+{
+    struct pollfd fd = { .fd = w->fd, .events = POLLIN };
+    return poll(&fd, 1, 0) > 0;
+}
+
+static void serve_touch(ggld_window *w, void *addr)
 {
     ggld_error err;
     size_t offset = (size_t)((uint8_t *)addr - w->data);
     uint32_t chunk = (uint32_t)(offset / w->chunk_bytes);
+    bool more = others_wait(w);
     pthread_mutex_lock(&w->lock);
     w->counts.n_faults++;
-    if (ggld_ahead_touched(&w->ahead, chunk) || waited) {
+    if (ggld_ahead_touched(&w->ahead, chunk) || more) {
         w->needs_help = true;
         pthread_cond_signal(&w->help);
     }
@@ -43,13 +49,13 @@ static void serve_touch(ggld_window *w, void *addr, bool waited)
 }
 
 /* One thing of what there is to do; false: there is nothing. */
-static bool serve_one(ggld_window *w, bool waited)
+static bool serve_one(ggld_window *w)
 {
     ggld_error err;
     uint32_t chunk;
     void *addr;
     if (ggld_uffd_next(w->fd, &addr)) {
-        serve_touch(w, addr, waited);
+        serve_touch(w, addr);
         return true;
     }
     if (!next_ahead(w, &chunk))
@@ -68,13 +74,9 @@ static void *serve_first(void *arg)
     ggld_window *w = arg;
     struct pollfd fds[2] = { { .fd = w->fd, .events = POLLIN },
                              { .fd = w->stop_fd, .events = POLLIN } };
-    bool waited = false;
-    while (!stopped(w)) {
-        bool served = serve_one(w, waited);
-        waited = served;
-        if (!served)
+    while (!stopped(w))
+        if (!serve_one(w))
             (void)poll(fds, 2, -1);
-    }
     return NULL;
 }
 
@@ -87,7 +89,7 @@ static void *serve_more(void *arg)
             pthread_cond_wait(&w->help, &w->lock);
         w->needs_help = false;
         pthread_mutex_unlock(&w->lock);
-        while (!stopped(w) && serve_one(w, true))
+        while (!stopped(w) && serve_one(w))
             continue;
     }
     return NULL;

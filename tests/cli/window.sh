@@ -18,7 +18,7 @@ run window --json "$sample" "$tensor"
 json "window: JSON" '[.tensor,.touch,.touches,.dropped]' \
     "[\"$tensor\",\"order\",$n,0]"
 json "window: all is resident" '.resident_bytes==.size_bytes' true
-json "window: sizes" '.size_bytes>=4*.touches and .chunk_bytes==262144' true
+json "window: sizes" '.size_bytes>=4*.touches and .chunk_bytes==65536' true
 json "window: keys" 'keys_unsorted' \
     '["file","tensor","type","touch","lazy","size_bytes","chunk_bytes","budget_bytes","touches","seconds","bytes_per_s","faults","filled","ahead","dropped","read_s","place_s","drop_s","resident_bytes","peak_bytes"]'
 lazy=$(jq .lazy "$work/out")
@@ -31,9 +31,9 @@ if [ "$lazy" = true ]; then
         '["random",3000,1048576]'
     json "window: within the budget" \
         '.peak_bytes<=1048576 and .dropped>0 and .faults>0 and .filled>4' true
-    run window --json --budget 1M --chunk 64K "$sample" "$tensor"
+    run window --json --budget 1M --chunk 128K "$sample" "$tensor"
     json "window: in order within the budget" \
-        '.chunk_bytes==65536 and .peak_bytes<=1048576 and .dropped>0' true
+        '.chunk_bytes==131072 and .peak_bytes<=1048576 and .dropped>0' true
     expect "window: at random, text" 0 "each" "" \
         window --touch random --count 50 "$sample" "$tensor"
     expect "window: a budget of a chunk" 1 "" "has room for 1 chunks" \

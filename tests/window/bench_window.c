@@ -306,11 +306,13 @@ static void bench_chunks(const ggld_file *file)
 int main(int argc, char **argv)
 {
     bool chunks_only = argc > 1 && strcmp(argv[1], "--chunks") == 0;
+    bool order_only = argc > 1 && strcmp(argv[1], "--order") == 0;
     char *path = model_write(tensors, chunks_only ? 1 : N_TENSORS);
     ggld_file *file = model_open(path, 0);
     if (!chunks_only)
         bench_order(file);
-    bench_chunks(file);
+    if (!order_only)
+        bench_chunks(file);
     ggld_close(file);
     model_remove(path);
     return 0;

@@ -64,7 +64,7 @@ static void touch_all(const float *data, uint64_t before)
     printf("in order: at most %llu KiB of anonymous memory more than before\n",
            (unsigned long long)(most - before) >> 10);
     /* Two chunks on their way, and what is not the window's. */
-    CHECK(most - before <= BUDGET_BYTES + 2 * (256u << 10) + OTHER_BYTES,
+    CHECK(most - before <= BUDGET_BYTES + 2 * (64u << 10) + OTHER_BYTES,
           "expected the budget and two chunks, got %llu bytes",
           (unsigned long long)(most - before));
 }
