@@ -40,6 +40,12 @@ cp edited.gguf place.gguf
 make "edited in place" place.gguf edit --in-place place.gguf \
     -s 'general.description:string=in the room that was left'
 
+# llama.cpp finds the other shards by the first one's name.
+make "split" part-00001-of-00003.gguf split f32.gguf -o part --max-tensors 20
+make "merged" merged.gguf merge part-00002-of-00003.gguf merged.gguf
+make "q8_0, from shards" part-q8_0.gguf quantize part-00003-of-00003.gguf \
+    part-q8_0.gguf -t q8_0
+
 # To safetensors and back; key-values are given again, as whoever converts
 # gives them.
 make "safetensors" f32.safetensors convert f32.gguf f32.safetensors -t f32
