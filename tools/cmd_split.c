@@ -78,9 +78,11 @@ static int choose_prefix(splitting *s)
     const char *given = s->a->values[OPT_OUTPUT];
 
     s->prefix = strdup(given != NULL ? given : s->a->operands[0]);
-    s->path_size = s->prefix != NULL ? strlen(s->prefix) + 32 : 0;
+    if (s->prefix == NULL)
+        return report(s->in.path, "no memory");
+    s->path_size = strlen(s->prefix) + 32;
     s->path = malloc(s->path_size);
-    if (s->prefix == NULL || s->path == NULL)
+    if (s->path == NULL)
         return report(s->in.path, "no memory");
     if (given == NULL)
         cut_name(s->prefix);

@@ -151,10 +151,11 @@ static int parse_map_line(exporting *x, char *line, size_t number)
     const char *blank = " \t\r";
     char *from = strtok_r(line, blank, &rest);
     char *to = strtok_r(NULL, blank, &rest);
+    char *more = strtok_r(NULL, blank, &rest);
 
     if (from == NULL || from[0] == '#')
         return STATUS_GOOD;
-    if (to == NULL || strtok_r(NULL, blank, &rest) != NULL)
+    if (to == NULL || more != NULL)
         return report(x->map_path, "line %zu: two names are wanted, OLD NEW",
                       number);
     x->renames[x->options.n_renames++] = (ggld_export_rename){ from, to };

@@ -49,6 +49,6 @@ void stop_end(void)
 {
     if (stop_signal == 0)
         return;
-    signal(stop_signal, SIG_DFL);
+    (void)signal(stop_signal, SIG_DFL);
     raise(stop_signal);
 }

@@ -47,7 +47,7 @@ ggld_status ggld_publication_open(ggld_publication *p, const char *path,
         return status;
     p->files = ggld_alloc(&p->allocator, n_files, sizeof *p->files);
     if (p->files == NULL) {
-        ggld_publication_close(p);
+        ggld_target_close(&p->folder);
         return ggld_fail(err, GGLD_E_NOMEM, ggld_nowhere(),
                          "no memory for names of files");
     }

@@ -124,9 +124,10 @@ static void add(text *t, const char *data, size_t n)
     if (n > t->cap - t->n) {
         size_t cap = 2 * (t->cap + n);
         char *grown = realloc(t->data, cap);
-        t->failed = grown == NULL;
-        if (t->failed)
+        if (grown == NULL) {
+            t->failed = true;
             return;
+        }
         t->data = grown;
         t->cap = cap;
     }

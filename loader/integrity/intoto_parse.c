@@ -121,20 +121,17 @@ static bool take_sha256(struct json_object *value, ggld_digest *out)
                              (size_t)json_object_get_string_len(value));
 }
 
-/* A name that lives as long as the manifest. */
-static ggld_status take_name(ggld_manifest *m, const ggld_lines *l,
-                             struct json_object *value, ggld_string *out,
-                             ggld_error *err)
+/* A name that lives as long as the manifest, in place of json-c's. */
+static ggld_status keep_name(ggld_manifest *m, const ggld_lines *l,
+                             ggld_string *name, ggld_error *err)
 {
-    size_t len = (size_t)json_object_get_string_len(value);
-    char *copy = ggld_manifest_block(m, len);
+    char *copy = ggld_manifest_block(m, name->len);
     if (copy == NULL)
         return ggld_fail(err, GGLD_E_NOMEM, ggld_nowhere(),
                          "%s: no memory for a name of %zu bytes", l->label,
-                         len);
-    memcpy(copy, json_object_get_string(value), len);
-    out->data = copy;
-    out->len = len;
+                         name->len);
+    memcpy(copy, name->data, name->len);
+    name->data = copy;
     return GGLD_OK;
 }
 
@@ -149,13 +146,15 @@ static ggld_status take_resource(ggld_manifest *m, const ggld_lines *l,
         !take_sha256(member(resource, "digest"), digest))
         return refuse(l, "a resource without name, algorithm sha256 and digest",
                       err);
-    ggld_status status = take_name(m, l, named, &name, err);
-    if (status != GGLD_OK)
-        return status;
+    name.data = json_object_get_string(named);
+    name.len = (size_t)json_object_get_string_len(named);
     if (name.len == 0 || name.data[0] == '/' || ggld_path_escapes(name))
         return ggld_fail(err, GGLD_E_STRING, ggld_nowhere(),
                          "%s: the resource %s is not inside the model's folder",
                          l->label, ggld_quote(name.data, name.len).text);
+    ggld_status status = keep_name(m, l, &name, err);
+    if (status != GGLD_OK)
+        return status;
     return ggld_add_whole(m, 1, name, digest, err);
 }
 

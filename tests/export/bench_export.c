@@ -303,8 +303,8 @@ static void make_input(const char *path, uint64_t bytes)
                              "%s\"t%d\":{\"dtype\":\"F16\",\"shape\":[%llu,%d],"
                              "\"data_offsets\":[%llu,%llu]}",
                              i > 0 ? "," : "", i, (unsigned long long)rows, ROW,
-                             (unsigned long long)(each * (unsigned)i),
-                             (unsigned long long)(each * (unsigned)(i + 1)));
+                             (unsigned long long)each * (unsigned)i,
+                             (unsigned long long)each * (unsigned)(i + 1));
     header[n++] = '}';
     while (n % 8 != 0)
         header[n++] = ' ';
