@@ -12,12 +12,15 @@ enum {
     OPT_SET,
     OPT_MAP,
     OPT_KEEP,
-    OPT_ALLOW_NONFINITE
+    OPT_ALLOW_NONFINITE,
+    OPT_MAX_SIZE,
+    OPT_FORCE
 };
 
 static int check_output(const args *a, const exporting *x)
 {
-    static const int gguf_only[] = { OPT_PURE, OPT_ARCH, OPT_NAME, OPT_SET };
+    static const int gguf_only[] = { OPT_PURE, OPT_ARCH, OPT_NAME, OPT_SET,
+                                     OPT_MAX_SIZE };
     uint32_t type = x->options.type;
 
     if (!x->to_safetensors)
@@ -53,6 +56,8 @@ static int parse(const args *a, exporting *x)
         status = exporting_keeps(a, OPT_KEEP, x);
     if (status == STATUS_GOOD)
         status = exporting_settings(a, OPT_SET, x);
+    if (status == STATUS_GOOD)
+        status = exporting_shards(a, OPT_MAX_SIZE, OPT_FORCE, x);
     return status == STATUS_GOOD ? exporting_map(a->values[OPT_MAP], x)
                                  : status;
 }
@@ -87,6 +92,9 @@ static const option_row options[] = {
                    .is_repeated = true },
     [OPT_ALLOW_NONFINITE] = { "allow-nonfinite", 0, NULL,
                               "let NaN and infinities into float tensors" },
+    [OPT_MAX_SIZE] = { "max-size", 0, "SIZE",
+                       "GGUF in shards of so many bytes at most: 500M, 2G" },
+    [OPT_FORCE] = { "force", 'f', NULL, "replace shards that are there" },
     { NULL, 0, NULL, NULL },
 };
 
@@ -97,7 +105,8 @@ const command_row command_convert = {
     "IN is a safetensors file, several that are one model, the index of\n"
     "shards (.json), or a GGUF model. OUT is safetensors where its name ends\n"
     "so, GGUF otherwise, and appears only complete. To GGUF, types are chosen\n"
-    "as 'ggld quantize' does; to safetensors, all but integers take TYPE.\n",
+    "as 'ggld quantize' does; to safetensors, all but integers take TYPE.\n"
+    "With --max-size OUT is a set, OUT-00001-of-0000N.gguf, as of 'ggld split'.\n",
     2,
     ANY_NUMBER,
     options,

@@ -4,7 +4,14 @@
 #include "exporting.h"
 #include "report.h"
 
-enum { OPT_TYPE, OPT_PURE, OPT_KEEP, OPT_ALLOW_NONFINITE };
+enum {
+    OPT_TYPE,
+    OPT_PURE,
+    OPT_KEEP,
+    OPT_ALLOW_NONFINITE,
+    OPT_MAX_SIZE,
+    OPT_FORCE
+};
 
 static int parse(const args *a, exporting *x)
 {
@@ -21,6 +28,8 @@ static int parse(const args *a, exporting *x)
         x->options.flags |= GGLD_EXPORT_PURE;
     if (a->values[OPT_ALLOW_NONFINITE] != NULL)
         x->options.flags |= GGLD_EXPORT_ALLOW_NONFINITE;
+    if (status == STATUS_GOOD)
+        status = exporting_shards(a, OPT_MAX_SIZE, OPT_FORCE, x);
     return status == STATUS_GOOD ? exporting_keeps(a, OPT_KEEP, x) : status;
 }
 
@@ -47,6 +56,9 @@ static const option_row options[] = {
                    .is_repeated = true },
     [OPT_ALLOW_NONFINITE] = { "allow-nonfinite", 0, NULL,
                               "let NaN and infinities into float tensors" },
+    [OPT_MAX_SIZE] = { "max-size", 0, "SIZE",
+                       "in shards of so many bytes at most: 500M, 2G" },
+    [OPT_FORCE] = { "force", 'f', NULL, "replace shards that are there" },
     { NULL, 0, NULL, NULL },
 };
 
@@ -57,7 +69,8 @@ const command_row command_quantize = {
     "Tensors of two or more dimensions take TYPE where their rows are whole\n"
     "blocks of it, and f16 where not; those of one dimension become f32;\n"
     "integers stay. Key-values are carried over, general.file_type and\n"
-    "general.quantization_version set. OUT appears only complete.\n",
+    "general.quantization_version set. OUT appears only complete. With\n"
+    "--max-size it is a set, OUT-00001-of-0000N.gguf, as of 'ggld split'.\n",
     2,
     2,
     options,

@@ -3,6 +3,7 @@
 #include "exporting.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,6 +41,7 @@ int exporting_begin(const args *a, const char *label, exporting *x)
     for (size_t i = 0; i < x->n_inputs; i++)
         if (paths_same(x->inputs[i], x->path))
             return report_usage(a, "IN and OUT are the same file");
+    x->out = a->out;
     x->to_safetensors = ends_with(x->path, ".safetensors");
     return STATUS_GOOD;
 }
@@ -188,6 +190,40 @@ int exporting_map(const char *path, exporting *x)
     return status;
 }
 
+/* ---- --max-size ---- */
+
+int exporting_shards(const args *a, int max_size, int force, exporting *x)
+{
+    const char *size = a->values[max_size];
+
+    if (a->values[force] != NULL)
+        x->options.flags |= GGLD_EXPORT_REPLACE_SHARDS;
+    if (size == NULL)
+        return STATUS_GOOD;
+    if (!opts_size(size, &x->options.max_shard_bytes) ||
+        x->options.max_shard_bytes == 0)
+        return report_usage(a, "'%s' is no size: 500M, 2G, or bytes", size);
+    return STATUS_GOOD;
+}
+
+/* As 'ggld split' says it. */
+static void on_shard(const char *path, uint64_t n_tensors, uint64_t file_bytes,
+                     void *user)
+{
+    exporting *x = user;
+
+    x->set_bytes += file_bytes;
+    x->n_shards++;
+    text_put_name(x->out, path, strlen(path));
+    out_printf(x->out, ": %" PRIu64 " tensors, %s\n", n_tensors,
+               text_size(file_bytes).text);
+    if (file_bytes > x->options.max_shard_bytes)
+        report_note(path,
+                    "%" PRIu64 " bytes, more than %" PRIu64
+                    ": what is in it can't be split",
+                    file_bytes, x->options.max_shard_bytes);
+}
+
 /* ---- doing it ---- */
 
 static int on_progress(uint64_t done_bytes, uint64_t total_bytes, void *user)
@@ -224,12 +260,16 @@ static void print_result(output *o, const exporting *x,
                          const ggld_export_source *source)
 {
     ggld_export_source_info info = { .struct_size = sizeof info };
-    uint64_t out_bytes = file_bytes(x->path);
+    uint64_t out_bytes =
+        x->options.max_shard_bytes != 0 ? x->set_bytes : file_bytes(x->path);
     uint32_t file_type = 0;
 
     ggld_export_source_get_info(source, &info);
     (void)ftype_of_tensor_type(x->options.type, &file_type);
-    text_put_name(o, x->path, strlen(x->path));
+    if (x->n_shards != 0)
+        out_printf(o, "%" PRIu64 " shards", x->n_shards);
+    else
+        text_put_name(o, x->path, strlen(x->path));
     out_printf(o, ": %s, %s to %s (%.1f%%)\n", ftype_name(file_type),
                text_size(info.file_bytes).text, text_size(out_bytes).text,
                info.file_bytes == 0
@@ -244,6 +284,7 @@ static int run_source(const args *a, exporting *x,
 
     x->options.progress = on_progress;
     x->options.note = on_note;
+    x->options.shard = on_shard;
     x->options.user = x;
     stop_watch();
     progress_begin(&x->bar, x->label, 0);
@@ -251,6 +292,10 @@ static int run_source(const args *a, exporting *x,
     progress_end(&x->bar);
     if (status == GGLD_E_CANCELLED)
         return stop_report(x->path);
+    if (status == GGLD_E_INVALID && x->options.max_shard_bytes != 0 &&
+        strstr(err.message, "already") != NULL)
+        return report(x->path, "%s: remove it, give another OUT, or --force",
+                      err.message);
     if (status != GGLD_OK)
         return report_error(at_fault(x, &err), &err);
     print_result(a->out, x, source);
@@ -266,7 +311,8 @@ int exporting_run(const args *a, exporting *x)
         GGLD_OK)
         return report_error(x->inputs[x->n_inputs > err.shard ? err.shard : 0],
                             &err);
-    int status = ggld_export_source_has(source, x->path)
+    int status = x->options.max_shard_bytes == 0 &&
+                         ggld_export_source_has(source, x->path)
                      ? report_usage(a, "OUT is a shard of IN")
                      : run_source(a, x, source);
     ggld_export_source_close(source);

@@ -16,6 +16,10 @@ typedef struct exporting {
     size_t n_inputs;
     const char *path; /* output */
     bool to_safetensors;
+    /* Of what was written in shards. */
+    uint64_t set_bytes;
+    uint64_t n_shards;
+    output *out;
     ggld_export_options options;
     /* Filled in by the parsers below. */
     ggld_export_keep *keeps;
@@ -35,6 +39,8 @@ int exporting_type(const args *a, const char *name, uint32_t *out);
 int exporting_keeps(const args *a, int option, exporting *x);
 /* KEY:TYPE=VALUE, each time that the option is given. */
 int exporting_settings(const args *a, int option, exporting *x);
+/* A size of shards (NULL: one file), and whether they replace others. */
+int exporting_shards(const args *a, int max_size, int force, exporting *x);
 /* Lines OLD NEW. */
 int exporting_map(const char *path, exporting *x);
 /* Does it, and says in one line what came of it. */

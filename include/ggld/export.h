@@ -76,6 +76,8 @@ GGLD_API bool ggld_export_source_has(const ggld_export_source *source,
 #define GGLD_EXPORT_PURE (1u << 0)
 /* NaN and infinities are let through into float tensors. */
 #define GGLD_EXPORT_ALLOW_NONFINITE (1u << 1)
+/* Shards that are there under the names of new ones are replaced. */
+#define GGLD_EXPORT_REPLACE_SHARDS (1u << 2)
 
 typedef enum ggld_export_format {
     GGLD_EXPORT_BY_NAME = 0, /* safetensors where the path ends so, else GGUF */
@@ -121,8 +123,14 @@ typedef struct ggld_export_options {
     /* Something worth knowing, one line, nothing is wrong: a key that is there
      * twice, an alignment that ggml does not take, renames that nothing has. */
     void (*note)(const char *text, void *user);
-    void *user; /* for the calls above */
-    uint64_t reserved[4];
+    void *user; /* for these calls */
+    /* Not 0: a set of shards of so many bytes at most, as ggld_split_write
+     * makes it (shards.h). GGUF output only. */
+    uint64_t max_shard_bytes;
+    /* Of each shard, in order, when all are there. May be NULL. */
+    void (*shard)(const char *path, uint64_t n_tensors, uint64_t file_bytes,
+                  void *user);
+    uint64_t reserved[2];
 } ggld_export_options;
 
 static inline ggld_export_options ggld_export_options_init(void)
@@ -142,7 +150,9 @@ static inline ggld_export_options ggld_export_options_init(void)
                                     NULL,
                                     NULL,
                                     NULL,
-                                    { 0, 0, 0, 0 } };
+                                    0,
+                                    NULL,
+                                    { 0, 0 } };
     return options;
 }
 
@@ -156,6 +166,11 @@ static inline ggld_export_options ggld_export_options_init(void)
  * a GGUF source are carried over, the first where a key is there twice; of a
  * safetensors source the general.* texts of its metadata are.
  * general.file_type and general.quantization_version are set.
+ *
+ * With max_shard_bytes, path less a ".gguf" at its end is the prefix of the
+ * shards' names, and nothing is at path itself. All shards appear, or none.
+ * GGLD_E_INVALID where one is there already, unless
+ * GGLD_EXPORT_REPLACE_SHARDS is said, or is a file of the source.
  *
  * To safetensors: tensors take options->type, integers keep theirs, and
  * general.* texts become metadata.

@@ -7,6 +7,7 @@
 #include "error.h"
 #include "file.h"
 #include "progress.h"
+#include "write.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -93,6 +94,45 @@ GGLD_API void ggld_split_plan_get(const ggld_split_plan *plan, uint32_t no,
 GGLD_API GGLD_MUST_CHECK
 ggld_status ggld_split_write(const ggld_split_plan *plan, const char *prefix,
                              ggld_error *err);
+
+/* ---- a set that is written anew ---- */
+
+/* Shards whose data is put, as to a writer (write.h), and not there yet in any
+ * file. One thread's at a time. After a failed call it can only be freed. */
+typedef struct ggld_set_writer ggld_set_writer;
+
+/* model is a writer on which key-values were set and tensors declared or
+ * copied, and which has not begun. The shards are those that ggld_split_write
+ * would make of the file that it would write, with its byte order, alignment,
+ * GGLD_WRITE_SPARSE and progress; options are a split's, whose progress is not
+ * used. The plan is made of the metadata alone, and the first shard begun. All
+ * names are looked at now, as by ggld_split_write.
+ *
+ * model takes no more calls but free, after this writer's; tensors that it
+ * copies stay open until then. Errors: those of ggld_split_plan_new(),
+ * ggld_split_write() and ggld_writer_begin(); model then can only be freed. */
+GGLD_API GGLD_MUST_CHECK
+ggld_status ggld_set_writer_begin(ggld_set_writer **out, ggld_writer *model,
+                                  const char *prefix,
+                                  const ggld_split_options *options,
+                                  ggld_error *err);
+/* Before finish: removes what was written. w may be NULL. */
+GGLD_API void ggld_set_writer_free(ggld_set_writer *w);
+/* Which tensors go into which shard; the writer's, until it is freed. */
+GGLD_API const ggld_split_plan *ggld_set_writer_plan(const ggld_set_writer *w);
+/* As ggld_writer_put_bytes: in the order of the model's tensors, from shard to
+ * shard. A shard is written and synced before the next is begun. Index and
+ * offset of errors are those of the shard. */
+GGLD_API GGLD_MUST_CHECK
+ggld_status ggld_set_writer_put_bytes(ggld_set_writer *w, const void *data,
+                                      size_t size, ggld_error *err);
+/* As ggld_writer_seal: everything but the names. */
+GGLD_API GGLD_MUST_CHECK
+ggld_status ggld_set_writer_seal(ggld_set_writer *w, ggld_error *err);
+/* What was sealed gets its names, all or none, as by ggld_split_write. On
+ * success the shards are there and synced; free the writer. */
+GGLD_API GGLD_MUST_CHECK
+ggld_status ggld_set_writer_finish(ggld_set_writer *w, ggld_error *err);
 
 /* ---- merge ---- */
 

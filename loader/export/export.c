@@ -19,7 +19,9 @@ static const ggld_output_format *const formats[] = {
 };
 #define N_FORMATS (sizeof formats / sizeof formats[0])
 
-#define KNOWN_FLAGS (GGLD_EXPORT_PURE | GGLD_EXPORT_ALLOW_NONFINITE)
+#define KNOWN_FLAGS                                   \
+    (GGLD_EXPORT_PURE | GGLD_EXPORT_ALLOW_NONFINITE | \
+     GGLD_EXPORT_REPLACE_SHARDS)
 
 /* ---- options ---- */
 
@@ -92,9 +94,10 @@ static ggld_status check_options(ggld_export_plan *p, const char *path,
         return fail_invalid(err, "ggld_export_options: renames is NULL");
     if (p->output != &ggld_output_gguf &&
         (o->architecture != NULL || o->name != NULL ||
-         o->set_metadata != NULL || (o->flags & GGLD_EXPORT_PURE) != 0))
-        return fail_invalid(err, "architecture, name, key-values and pure are "
-                                 "for GGUF output only");
+         o->set_metadata != NULL || o->max_shard_bytes != 0 ||
+         (o->flags & GGLD_EXPORT_PURE) != 0))
+        return fail_invalid(err, "architecture, name, key-values, pure and "
+                                 "shards are for GGUF output only");
     ggld_status status = check_type(p, o->type, err);
     return status == GGLD_OK ? check_keeps(p, err) : status;
 }
@@ -107,7 +110,7 @@ static ggld_status take_options(ggld_export_plan *p, const char *path,
     if (options != NULL) {
         ggld_status status =
             ggld_struct_take("ggld_export_options", options,
-                             offsetof(ggld_export_options, reserved),
+                             offsetof(ggld_export_options, max_shard_bytes),
                              &p->options, sizeof p->options, err);
         if (status != GGLD_OK)
             return status;
@@ -184,7 +187,8 @@ ggld_status ggld_export(const ggld_export_source *source, const char *path,
     ggld_status status = take_options(&p, path, options, err);
     if (status != GGLD_OK)
         return status;
-    if (ggld_export_source_has(source, path))
+    /* Of shards, each is looked at. */
+    if (p.options.max_shard_bytes == 0 && ggld_export_source_has(source, path))
         return ggld_fail(err, GGLD_E_INVALID, ggld_nowhere(),
                          "output %s is a file of the model that is read",
                          ggld_quote(path, strlen(path)).text);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* GGUF as an output: what libggld writes. */
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "../base/checked.h"
 #include "../base/quote.h"
 #include "filetype.h"
-#include "output.h"
+#include "output_set.h"
 
 #define KEY_ARCHITECTURE     "general.architecture"
 #define KEY_NAME             "general.name"
@@ -18,6 +19,18 @@
 #define DEFAULT_ALIGNMENT 32
 #define MAX_ALIGNMENT     (1u << 20)
 #define MAX_NAME_BYTES    63
+
+/* Of a set, the writer holds what the shards are made of. */
+typedef struct gguf_output {
+    ggld_writer *writer;
+    ggld_output_set *set; /* NULL: one file */
+} gguf_output;
+
+static ggld_writer *writer_of(const ggld_export_plan *p)
+{
+    const gguf_output *o = p->state;
+    return o->writer;
+}
 
 static bool takes(uint32_t type)
 {
@@ -99,21 +112,22 @@ static uint32_t file_type_of(const ggld_export_plan *p)
 
 static ggld_status set_file_type(const ggld_export_plan *p, ggld_error *err)
 {
-    return ggld_writer_set_u32(p->state, KEY_FILE_TYPE, file_type_of(p), err);
+    return ggld_writer_set_u32(writer_of(p), KEY_FILE_TYPE, file_type_of(p),
+                               err);
 }
 
 static ggld_status set_version(const ggld_export_plan *p, ggld_error *err)
 {
-    return ggld_writer_set_u32(p->state, KEY_VERSION, QUANTIZATION_VERSION,
+    return ggld_writer_set_u32(writer_of(p), KEY_VERSION, QUANTIZATION_VERSION,
                                err);
 }
 
 static ggld_status set_text(const ggld_export_plan *p, const char *key,
                             const char *text, ggld_error *err)
 {
-    return text != NULL
-               ? ggld_writer_set_string(p->state, key, text, strlen(text), err)
-               : GGLD_OK;
+    return text != NULL ? ggld_writer_set_string(writer_of(p), key, text,
+                                                 strlen(text), err)
+                        : GGLD_OK;
 }
 
 /* What a writer takes of the source's alignment. */
@@ -143,10 +157,10 @@ static ggld_status copy_kv(const ggld_export_plan *p, const ggld_kv *kv,
     if (key_is(key, KEY_VERSION))
         return set_version(p, err);
     if (key_is(key, KEY_ALIGNMENT))
-        return ggld_writer_set_u32(p->state, KEY_ALIGNMENT,
+        return ggld_writer_set_u32(writer_of(p), KEY_ALIGNMENT,
                                    choose_alignment(p, &said), err);
     return is_of_shards(p, key) ? GGLD_OK
-                                : ggld_writer_copy_kv(p->state, kv, err);
+                                : ggld_writer_copy_kv(writer_of(p), kv, err);
 }
 
 /* Of a key that is there more than once, the first counts. */
@@ -193,7 +207,7 @@ static ggld_status copy_texts(const ggld_export_plan *p, ggld_error *err)
             continue;
         memcpy(name, key.data, (size_t)key.len);
         name[key.len] = '\0';
-        status = ggld_writer_set_string(p->state, name, value.data,
+        status = ggld_writer_set_string(writer_of(p), name, value.data,
                                         (size_t)value.len, err);
     }
     return status;
@@ -222,7 +236,7 @@ static ggld_status set_kvs(const ggld_export_plan *p, ggld_error *err)
         (file == NULL || ggld_kv_find(file, KEY_FILE_TYPE) == NULL))
         status = set_file_type(p, err);
     if (status == GGLD_OK && o->set_metadata != NULL)
-        status = o->set_metadata(p->state, o->user, err);
+        status = o->set_metadata(writer_of(p), o->user, err);
     return status;
 }
 
@@ -234,8 +248,8 @@ static ggld_status declare(const ggld_export_plan *p,
     const ggld_source_tensor *t = &p->source->tensors[planned->tensor];
 
     if (!planned->fed)
-        return ggld_writer_copy_tensor(p->state, t->gguf, err);
-    return ggld_writer_declare_tensor(p->state, planned->name.data,
+        return ggld_writer_copy_tensor(writer_of(p), t->gguf, err);
+    return ggld_writer_declare_tensor(writer_of(p), planned->name.data,
                                       (size_t)planned->name.len, planned->type,
                                       t->dims, t->n_dims, err);
 }
@@ -248,12 +262,16 @@ static int on_copied(uint64_t done_bytes, uint64_t total_bytes, void *user)
     return ggld_plan_progress(user, NULL) != GGLD_OK;
 }
 
-static ggld_status begin(ggld_export_plan *p, const char *path, ggld_error *err)
+static ggld_status new_output(ggld_export_plan *p, ggld_error *err)
 {
     ggld_writer_options options = ggld_writer_options_init();
-    ggld_writer *w;
+    gguf_output *o = calloc(1, sizeof *o);
     uint64_t said;
 
+    if (o == NULL)
+        return ggld_fail(err, GGLD_E_NOMEM, ggld_nowhere(),
+                         "no memory for a writer");
+    p->state = o;
     options.alignment_bytes = choose_alignment(p, &said);
     if (said != options.alignment_bytes)
         ggld_plan_note(p,
@@ -263,39 +281,60 @@ static ggld_status begin(ggld_export_plan *p, const char *path, ggld_error *err)
                        said, DEFAULT_ALIGNMENT);
     options.progress = on_copied;
     options.progress_user = p;
-    ggld_status status = ggld_writer_new(&w, &options, err);
-    if (status != GGLD_OK)
-        return status;
-    p->state = w;
-    status = set_kvs(p, err);
+    return ggld_writer_new(&o->writer, &options, err);
+}
+
+static ggld_status begin(ggld_export_plan *p, const char *path, ggld_error *err)
+{
+    ggld_status status = new_output(p, err);
+    gguf_output *o = p->state;
+
+    if (status == GGLD_OK)
+        status = set_kvs(p, err);
     for (uint64_t i = 0; i < p->n_tensors && status == GGLD_OK; i++)
         status = declare(p, &p->tensors[i], err);
-    return status == GGLD_OK ? ggld_writer_begin(w, path, err) : status;
+    if (status != GGLD_OK)
+        return status;
+    return p->options.max_shard_bytes != 0
+               ? ggld_output_set_begin(&o->set, p, o->writer, path, err)
+               : ggld_writer_begin(o->writer, path, err);
 }
 
 static ggld_status put(ggld_export_plan *p, const void *data, size_t size,
                        ggld_error *err)
 {
-    return ggld_writer_put_bytes(p->state, data, size, err);
+    const gguf_output *o = p->state;
+    return o->set != NULL ? ggld_output_set_put(o->set, data, size, err)
+                          : ggld_writer_put_bytes(o->writer, data, size, err);
 }
 
 static ggld_status seal(ggld_export_plan *p, ggld_error *err)
 {
-    return ggld_writer_seal(p->state, err);
+    const gguf_output *o = p->state;
+    return o->set != NULL ? ggld_output_set_seal(o->set, err)
+                          : ggld_writer_seal(o->writer, err);
 }
 
 static ggld_status finish(ggld_export_plan *p, ggld_error *err)
 {
-    return ggld_writer_finish(p->state, err);
+    const gguf_output *o = p->state;
+    return o->set != NULL ? ggld_output_set_finish(o->set, p, err)
+                          : ggld_writer_finish(o->writer, err);
 }
 
-static void free_writer(ggld_export_plan *p)
+static void free_output(ggld_export_plan *p)
 {
-    ggld_writer_free(p->state);
+    gguf_output *o = p->state;
+
+    if (o == NULL)
+        return;
+    ggld_output_set_free(o->set);
+    ggld_writer_free(o->writer);
+    free(o);
     p->state = NULL;
 }
 
 const ggld_output_format ggld_output_gguf = {
     GGLD_EXPORT_GGUF, ".gguf",     takes, choose, arrange, begin, put, seal,
-    finish,           free_writer,
+    finish,           free_output,
 };

@@ -76,10 +76,7 @@ ggld_status ggld_writer_copy_tensor(ggld_writer *w, const ggld_tensor *tensor,
                           .source = tensor };
     for (uint32_t i = 0; i < info.n_dims; i++)
         t.dims[i] = info.dims[i];
-    status = ggld_writer_add_tensor(w, &t, err);
-    if (status == GGLD_OK)
-        w->copy_bytes += t.size_bytes;
-    return status;
+    return ggld_writer_add_tensor(w, &t, err);
 }
 
 /* The next bytes of a tensor that is copied, as many as there is room for;

@@ -55,6 +55,8 @@ ggld_status ggld_writer_add_tensor(ggld_writer *w,
     w->tensors[w->tensor_names.n] = *tensor;
     w->tensors[w->tensor_names.n].name = name;
     ggld_name_list_add(&w->tensor_names, name);
+    if (tensor->source != NULL)
+        w->copy_bytes += tensor->size_bytes;
     return GGLD_OK;
 }
 

@@ -183,17 +183,29 @@ static ggld_status make_plan(ggld_writer *w, uint64_t *metadata_bytes,
                      t->size_bytes);
 }
 
-static ggld_status write_metadata(ggld_writer *w, uint64_t metadata_bytes,
-                                  ggld_error *err)
+/* To be freed; NULL, and *err, where there is no memory. */
+static uint8_t *encode_metadata(const ggld_writer *w, uint64_t metadata_bytes,
+                                ggld_error *err)
 {
     uint8_t *bytes = ggld_alloc_bytes(&w->allocator, metadata_bytes);
-    if (bytes == NULL)
-        return ggld_fail(err, GGLD_E_NOMEM, ggld_nowhere(),
-                         "no memory for %" PRIu64 " bytes of metadata",
-                         metadata_bytes);
+    if (bytes == NULL) {
+        (void)ggld_fail(err, GGLD_E_NOMEM, ggld_nowhere(),
+                        "no memory for %" PRIu64 " bytes of metadata",
+                        metadata_bytes);
+        return NULL;
+    }
     ggld_encoder e = ggld_encoder_into(bytes, metadata_bytes);
     e.big_endian = ggld_writer_big_endian(w);
     ggld_emit_metadata(&e, &w->kvs, w->tensors, w->tensor_names.n);
+    return bytes;
+}
+
+static ggld_status write_metadata(ggld_writer *w, uint64_t metadata_bytes,
+                                  ggld_error *err)
+{
+    uint8_t *bytes = encode_metadata(w, metadata_bytes, err);
+    if (bytes == NULL)
+        return GGLD_E_NOMEM;
     ggld_status status = ggld_sink_write(&w->sink, bytes, metadata_bytes, err);
     ggld_free(&w->allocator, bytes);
     return status;
@@ -308,6 +320,28 @@ void ggld_writer_hand_over(ggld_writer *w,
     ggld_folder_keep(t);
     ggld_sink_close(&w->sink);
     w->state = GGLD_WRITER_FINISHED;
+}
+
+ggld_status ggld_writer_draft(ggld_writer *w, uint8_t **image,
+                              uint64_t *image_bytes, ggld_error *err)
+{
+    uint64_t metadata_bytes = 0;
+    uint8_t *bytes = NULL;
+    ggld_status status = ggld_writer_expect(w, GGLD_WRITER_DECLARING, err);
+    if (status != GGLD_OK)
+        return status;
+    status = complete_kvs(w, err);
+    if (status == GGLD_OK)
+        status = make_plan(w, &metadata_bytes, err);
+    if (status == GGLD_OK &&
+        (bytes = encode_metadata(w, metadata_bytes, err)) == NULL)
+        status = GGLD_E_NOMEM;
+    if (status != GGLD_OK)
+        return ggld_writer_abandon(w, status);
+    w->state = GGLD_WRITER_FINISHED;
+    *image = bytes;
+    *image_bytes = metadata_bytes;
+    return GGLD_OK;
 }
 
 void ggld_writer_leave_out(ggld_writer *w)

@@ -86,6 +86,10 @@ ggld_status ggld_writer_copy_range(ggld_writer *w, ggld_error *err);
 /* size more bytes have been copied: says so. */
 ggld_status ggld_writer_copied(ggld_writer *w, uint64_t size, ggld_error *err);
 
+/* The metadata that begin would write, to be freed by the writer's allocator.
+ * The writer is then finished, and keeps what was set and declared. */
+ggld_status ggld_writer_draft(ggld_writer *w, uint8_t **image,
+                              uint64_t *image_bytes, ggld_error *err);
 /* Before begin: tensors that are copied become holes, to be filled in later. */
 void ggld_writer_leave_out(ggld_writer *w);
 /* Of a sealed writer, which is then finished: its temporary file is the

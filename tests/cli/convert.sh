@@ -46,6 +46,15 @@ run info --json a.gguf
 json "keys" '.kv|map([.key,.value])' \
     '[["general.name","A model"],["general.quantization_version",2],["general.file_type",1]]'
 
+expect "--max-size" 0 "a-00002-of-00002.gguf: 2 tensors, " "" \
+    convert --max-size 450 a.safetensors a.gguf
+has "--max-size: all of it" out "2 shards: F16, "
+expect "--max-size: the set is the model" 0 "" "" diff a.gguf a-00001-of-00002.gguf
+expect "a set back to safetensors" 0 - "" convert a-00001-of-00002.gguf b.safetensors
+rm a-0000?-of-00002.gguf b.safetensors
+expect "--max-size to safetensors" 2 "" "--max-size is for GGUF output only" \
+    convert --max-size 300 a.gguf b.safetensors
+
 printf '# names\n\nmodel.w\tblk.0.w\r\n  norm   output_norm \nnone x\n' >names.txt
 printf 'a template' >template.txt
 expect "options" 0 "new/folder/o.gguf: Q8_0" \

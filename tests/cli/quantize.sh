@@ -41,6 +41,33 @@ json "--keep: the first that fits" \
 expect "--pure" 0 - "" quantize --type=q4_0 --pure "$sample" "$work/pure.gguf"
 compare "--pure" "$sample" "$work/pure.gguf" q4_0 pure
 
+# Shards: those of a split, each with a name that is free.
+expect "--max-size" 0 "$work/q8_0-00001-of-00003.gguf: 8 tensors, " "" \
+    quantize -t q8_0 --max-size 1M "$sample" "$work/q8_0.gguf"
+has "--max-size: all of it" "$work/out" "3 shards: Q8_0, 8.0 MiB to 2.2 MiB"
+run split --max-size 1M -o "$work/split" "$work/q8_0.gguf"
+for i in 1 2 3; do
+    same "--max-size: shard $i is that of a split" \
+        "$work/q8_0-0000$i-of-00003.gguf" "$work/split-0000$i-of-00003.gguf"
+done
+expect "--max-size: the set is the model" 0 "" "" \
+    diff "$work/q8_0.gguf" "$work/q8_0-00003-of-00003.gguf"
+expect "shards that are there" 1 "" \
+    "'q8_0-00001-of-00003.gguf' is there already: remove it, give another OUT, or --force" \
+    quantize -t q8_0 --max-size 1M "$sample" "$work/q8_0.gguf"
+expect "--force" 0 "00003-of-00003" "" \
+    quantize -t q8_0 --max-size 1M -f "$sample" "$work/q8_0.gguf"
+expect "a tensor that is larger" 0 - \
+    "more than 1000: what is in it can't be split" \
+    quantize -t q8_0 --max-size 1000 "$sample" "$work/large.gguf"
+expect "no size" 2 "" "'x' is no size" \
+    quantize -t q8_0 --max-size x "$sample" "$work/large.gguf"
+expect "from a set into a set" 0 "$work/a/b-00001-of-00002.gguf: " "" \
+    quantize -t q4_0 --max-size 1M "$work/q8_0-00002-of-00003.gguf" \
+    "$work/a/b.gguf"
+is "no other file" 2 "$(find "$work/a" -type f | wc -l)"
+rm -r "$work"/*-of-*.gguf "$work/a"
+
 # Types that only dequantise.
 for type in q2_k q3_k q4_k q5_k q6_k iq1_s iq1_m iq2_xxs iq2_xs iq2_s iq3_xxs \
     iq3_s iq4_nl iq4_xs tq1_0 tq2_0 mxfp4 nvfp4 q1_0 q2_0; do

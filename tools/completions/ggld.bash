@@ -31,7 +31,7 @@ _ggld() {
     *:--keep | quantize:-k) return ;;
     sample:--like) words="llama3-8b" ;;
     sample:--layers | sample:--vocab | sample:--seed | sample:--size) return ;;
-    split:--max-size | split:--max-tensors) return ;;
+    *:--max-size | split:--max-tensors) return ;;
     warm:--io) words="auto map pread uring" ;;
     stream:--io) words="auto map pread direct uring" ;;
     window:--touch) words="order random" ;;
@@ -63,9 +63,12 @@ _ggld() {
         check) words="--strict --data --single --json --help" ;;
         convert)
             words="--type --pure --arch --name --set --map --keep
-                --allow-nonfinite --help"
+                --allow-nonfinite --max-size --force --help"
             ;;
-        quantize) words="--type --pure --keep --allow-nonfinite --help" ;;
+        quantize)
+            words="--type --pure --keep --allow-nonfinite --max-size --force
+                --help"
+            ;;
         upgrade) words="--big-endian --help" ;;
         diff) words="--values --metadata --json --help" ;;
         split)
