@@ -4,9 +4,11 @@
 #include "differ.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "model.h"
+#include "parting.h"
 #include "value.h"
 
 #define MAX_CHARS 60
@@ -36,49 +38,112 @@ static uint64_t string_parts(ggld_string a, ggld_string b)
     return i;
 }
 
-/* As they are stored, element by element; *at counts elements. */
-static bool array_parts(ggld_array_iter a, ggld_array_iter b, uint64_t *at)
+static void put_place(output *o, const parting *p)
 {
-    ggld_string x, y;
-    int64_t i, j;
-    double f, g;
+    out_text(o, ", from element ");
+    for (unsigned i = 0; i < p->depth; i++)
+        out_printf(o, p->depth == 1 ? "%" PRIu64 : "[%" PRIu64 "]",
+                   p->index[i]);
+    out_text(o, " on");
+}
 
-    if (a.elem_type != b.elem_type)
-        return false;
-    for (;; (*at)++) {
-        if (ggld_array_next_string(&a, &x) && ggld_array_next_string(&b, &y)) {
-            if (x.len != y.len || string_parts(x, y) != x.len)
-                return true;
-        } else if (ggld_array_next_i64(&a, &i) && ggld_array_next_i64(&b, &j)) {
-            if (i != j)
-                return true;
-        } else if (ggld_array_next_f64(&a, &f) && ggld_array_next_f64(&b, &g)) {
-            if (!(f == g))
-                return true;
-        } else {
-            /* An end, or what has no order: bools, arrays, NaN. */
-            return a.next == a.n_elems || b.next == b.n_elems;
-        }
+/* A number or bool by its bits. */
+static text_number bits_text(uint32_t type, uint64_t bits, unsigned width)
+{
+    text_number t;
+    uint32_t word = (uint32_t)bits;
+    /* The sign bit to the top, and back. */
+    int64_t number = (int64_t)(bits << (64 - 8 * width)) >> (64 - 8 * width);
+    float f;
+    double d;
+
+    switch (type) {
+    case GGLD_VALUE_F32:
+        memcpy(&f, &word, sizeof f);
+        return text_f32(f);
+    case GGLD_VALUE_F64:
+        memcpy(&d, &bits, sizeof d);
+        return text_f64(d);
+    case GGLD_VALUE_BOOL:
+        snprintf(t.text, sizeof t.text, "%s", bits != 0 ? "true" : "false");
+        return t;
+    case GGLD_VALUE_I8:
+    case GGLD_VALUE_I16:
+    case GGLD_VALUE_I32:
+    case GGLD_VALUE_I64:
+        snprintf(t.text, sizeof t.text, "%" PRId64, number);
+        return t;
+    default:
+        snprintf(t.text, sizeof t.text, "%" PRIu64, bits);
+        return t;
     }
+}
+
+/* Two NaNs, or two bools that are both true. */
+static bool looks_same(const parting *p)
+{
+    return p->width != 0 && p->type_a == p->type_b &&
+           strcmp(bits_text(p->type_a, p->bits_a, p->width).text,
+                  bits_text(p->type_b, p->bits_b, p->width).text) == 0;
+}
+
+static void put_bits(output *o, const parting *p, uint64_t bits)
+{
+    out_text(o, bits_text(p->type_a, bits, p->width).text);
+    if (looks_same(p))
+        out_printf(o, " (0x%0*" PRIx64 ")", (int)(2 * p->width), bits);
+}
+
+/* The two elements. */
+static void put_elements(output *o, const parting *p)
+{
+    if (p->type_a != p->type_b) {
+        out_printf(o, ": %s[] -> %s[]", ggld_value_type_name(p->type_a),
+                   ggld_value_type_name(p->type_b));
+    } else if (p->type_a == GGLD_VALUE_STRING) {
+        out_text(o, ": ");
+        text_put_quoted(o, p->text_a.data, (size_t)p->text_a.len, MAX_CHARS);
+        out_text(o, " -> ");
+        text_put_quoted(o, p->text_b.data, (size_t)p->text_b.len, MAX_CHARS);
+        if (p->text_a.len > MAX_CHARS || p->text_b.len > MAX_CHARS)
+            out_printf(o, ", from its byte %" PRIu64 " on",
+                       string_parts(p->text_a, p->text_b));
+    } else if (p->type_a != GGLD_VALUE_ARRAY) {
+        out_text(o, ": ");
+        put_bits(o, p, p->bits_a);
+        out_text(o, " -> ");
+        put_bits(o, p, p->bits_b);
+    }
+}
+
+/* Is it to be seen in what is shown of both arrays? */
+static bool is_shown(const ggld_array_iter *a, const ggld_array_iter *b,
+                     const parting *p)
+{
+    return a->n_elems <= MAX_ELEMS && b->n_elems <= MAX_ELEMS &&
+           p->depth == 1 && p->type_a == p->type_b && !looks_same(p) &&
+           p->text_a.len <= MAX_CHARS && p->text_b.len <= MAX_CHARS;
 }
 
 static void put_parting(output *o, const ggld_kv *a, const ggld_kv *b)
 {
     ggld_array_iter x, y;
-    ggld_string s, t;
-    uint64_t at = 0;
+    parting p;
 
-    if (ggld_kv_get_string(a, &s) && ggld_kv_get_string(b, &t)) {
-        at = string_parts(s, t);
-        if (s.len > MAX_CHARS || t.len > MAX_CHARS)
-            out_printf(o, ", from byte %" PRIu64 " on", at);
+    if (ggld_kv_type(a) != ggld_kv_type(b) || !parting_find(a, b, &p))
         return;
+    if (ggld_kv_get_array(a, &x) && ggld_kv_get_array(b, &y)) {
+        if (p.depth != 0 && !is_shown(&x, &y, &p)) {
+            put_place(o, &p);
+            put_elements(o, &p);
+        }
+    } else if (p.text_a.len > MAX_CHARS || p.text_b.len > MAX_CHARS) {
+        out_printf(o, ", from byte %" PRIu64 " on",
+                   string_parts(p.text_a, p.text_b));
+    } else if (looks_same(&p)) {
+        out_printf(o, ", as bits 0x%0*" PRIx64 " -> 0x%0*" PRIx64,
+                   (int)(2 * p.width), p.bits_a, (int)(2 * p.width), p.bits_b);
     }
-    if (!ggld_kv_get_array(a, &x) || !ggld_kv_get_array(b, &y) ||
-        (x.n_elems <= MAX_ELEMS && y.n_elems <= MAX_ELEMS))
-        return;
-    if (array_parts(x, y, &at))
-        out_printf(o, ", from element %" PRIu64 " on", at);
 }
 
 /* ---- text ---- */
@@ -199,6 +264,30 @@ static json_object *measure_json(const ggld_difference *d)
     return row;
 }
 
+/* What values in JSON do not tell: bits. */
+static void add_parting(json_object *row, const ggld_difference *d)
+{
+    json_object *index;
+    parting p;
+    char bits[24];
+
+    if (ggld_kv_type(d->a_kv) != ggld_kv_type(d->b_kv) ||
+        !parting_find(d->a_kv, d->b_kv, &p))
+        return;
+    if (p.depth != 0) {
+        index = js_array();
+        for (unsigned i = 0; i < p.depth; i++)
+            js_append(index, js_u64(p.index[i]));
+        js_set(row, "first_element", index);
+    }
+    if (!looks_same(&p))
+        return;
+    snprintf(bits, sizeof bits, "0x%0*" PRIx64, (int)(2 * p.width), p.bits_a);
+    js_set_text(row, "a_bits", bits);
+    snprintf(bits, sizeof bits, "0x%0*" PRIx64, (int)(2 * p.width), p.bits_b);
+    js_set_text(row, "b_bits", bits);
+}
+
 json_object *differ_json(const ggld_difference *d)
 {
     json_object *row = js_object();
@@ -211,6 +300,8 @@ json_object *differ_json(const ggld_difference *d)
             js_set(row, "a", value_json_row(d->a_kv, UINT64_MAX));
         if (d->b_kv != NULL)
             js_set(row, "b", value_json_row(d->b_kv, UINT64_MAX));
+        if (d->kind == GGLD_KV_CHANGED)
+            add_parting(row, d);
         return row;
     }
     ggld_string name =
