@@ -91,8 +91,12 @@ ggld_status ggld_view_advise(const ggld_view *view, ggld_advice advice,
 
 /* ---- lock ---- */
 
-static ggld_status refuse_unmapped(const ggld_view *view, ggld_error *err)
+static ggld_status mapped_pages_of(ggld_pages *out, const ggld_view *view,
+                                   ggld_error *err)
 {
+    ggld_status status = ggld_pages_of(out, view, err);
+    if (status != GGLD_OK || out->map != NULL)
+        return status;
     return ggld_refuse_view(view, GGLD_E_UNSUPPORTED, err,
                             "the file is not mapped; there are no pages to "
                             "lock");
@@ -137,11 +141,9 @@ static ggld_status refuse_lock(const ggld_view *view, const ggld_pages *pages,
 ggld_status ggld_view_lock(const ggld_view *view, ggld_error *err)
 {
     ggld_pages pages;
-    ggld_status status = ggld_pages_of(&pages, view, err);
+    ggld_status status = mapped_pages_of(&pages, view, err);
     if (status != GGLD_OK)
         return status;
-    if (pages.map == NULL)
-        return refuse_unmapped(view, err);
     if (pages.size == 0 || mlock(pages.map, pages.map_bytes) == 0)
         return GGLD_OK;
     int code = errno;
@@ -153,11 +155,9 @@ ggld_status ggld_view_lock(const ggld_view *view, ggld_error *err)
 ggld_status ggld_view_unlock(const ggld_view *view, ggld_error *err)
 {
     ggld_pages pages;
-    ggld_status status = ggld_pages_of(&pages, view, err);
+    ggld_status status = mapped_pages_of(&pages, view, err);
     if (status != GGLD_OK)
         return status;
-    if (pages.map == NULL)
-        return refuse_unmapped(view, err);
     if (pages.size == 0 || munlock(pages.map, pages.map_bytes) == 0)
         return GGLD_OK;
     return ggld_refuse_errno(view->tensor, errno, pages.offset, err,

@@ -26,6 +26,17 @@ typedef struct ggld_blocks {
     uint8_t scratch[GGLD_BLOCKS_SCRATCH_BYTES];
 } ggld_blocks;
 
+/* Blocks of so many elements that a range touches: how many, and the first. */
+static inline uint64_t ggld_blocks_touched(uint64_t block_elems,
+                                           uint64_t first_elem,
+                                           uint64_t n_elems, uint64_t *first)
+{
+    *first = first_elem / block_elems;
+    if (n_elems == 0)
+        return 0;
+    return (first_elem + n_elems - 1) / block_elems - *first + 1;
+}
+
 /* The tensor is of row's type. Does not fill the scratch buffer. */
 void ggld_blocks_init(ggld_blocks *b, const ggld_tensor *tensor,
                       const ggld_type_row *row);

@@ -53,12 +53,11 @@ ggld_status ggld_dequant_init(ggld_dequant *d, const ggld_tensor *t,
 ggld_status ggld_dequant_seek(ggld_dequant *d, uint64_t first_elem,
                               uint64_t n_elems, ggld_error *err)
 {
-    uint64_t first = first_elem / d->block_elems;
-    uint64_t n_blocks = 0;
+    uint64_t first;
+    uint64_t n_blocks =
+        ggld_blocks_touched(d->block_elems, first_elem, n_elems, &first);
 
     d->skip = first_elem % d->block_elems;
-    if (n_elems > 0)
-        n_blocks = (first_elem + n_elems - 1) / d->block_elems - first + 1;
     return ggld_blocks_seek(&d->blocks, first, n_blocks, err);
 }
 

@@ -8,6 +8,7 @@
 #include "../base/checked.h"
 #include "../read/file.h"
 #include "../spec/types.h"
+#include "blocks.h"
 #include "refuse.h"
 #include "view.h"
 
@@ -26,11 +27,11 @@ static void view_blocks(const ggld_view *view, uint64_t *first_byte,
     *size = view->n_elems == 0 ? 0 : t->size_bytes;
     if (row == NULL || view->n_elems == 0)
         return;
-    uint32_t block = row->traits.block_elems;
-    uint64_t first = view->first_elem / block;
-    uint64_t last = (view->first_elem + view->n_elems - 1) / block;
+    uint64_t first;
+    *size = ggld_blocks_touched(row->traits.block_elems, view->first_elem,
+                                view->n_elems, &first) *
+            row->traits.block_bytes;
     *first_byte = first * row->traits.block_bytes;
-    *size = (last - first + 1) * row->traits.block_bytes;
 }
 
 static void set_map(ggld_pages *pages, const uint8_t *map)
