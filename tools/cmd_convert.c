@@ -64,15 +64,7 @@ static int parse(const args *a, exporting *x)
 
 static int convert_run(const args *a)
 {
-    exporting x;
-    int status = exporting_begin(a, "convert", &x);
-
-    if (status == STATUS_GOOD)
-        status = parse(a, &x);
-    if (status == STATUS_GOOD)
-        status = exporting_run(a, &x);
-    exporting_free(&x);
-    return status;
+    return exporting_command(a, "convert", parse);
 }
 
 static const option_row options[] = {

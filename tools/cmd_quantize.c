@@ -35,15 +35,7 @@ static int parse(const args *a, exporting *x)
 
 static int quantize_run(const args *a)
 {
-    exporting x;
-    int status = exporting_begin(a, "quantize", &x);
-
-    if (status == STATUS_GOOD)
-        status = parse(a, &x);
-    if (status == STATUS_GOOD)
-        status = exporting_run(a, &x);
-    exporting_free(&x);
-    return status;
+    return exporting_command(a, "quantize", parse);
 }
 
 static const option_row options[] = {

@@ -26,7 +26,7 @@ static bool ends_with(const char *text, const char *end)
     return n >= m && strcmp(text + n - m, end) == 0;
 }
 
-int exporting_begin(const args *a, const char *label, exporting *x)
+static int begin(const args *a, const char *label, exporting *x)
 {
     memset(x, 0, sizeof *x);
     x->label = label;
@@ -302,7 +302,7 @@ static int run_source(const args *a, exporting *x,
     return STATUS_GOOD;
 }
 
-int exporting_run(const args *a, exporting *x)
+static int run(const args *a, exporting *x)
 {
     ggld_export_source *source;
     ggld_error err;
@@ -319,7 +319,7 @@ int exporting_run(const args *a, exporting *x)
     return status;
 }
 
-void exporting_free(exporting *x)
+static void free_all(exporting *x)
 {
     for (size_t i = 0; i < x->options.n_keeps; i++)
         free((void *)(uintptr_t)x->keeps[i].glob);
@@ -329,4 +329,18 @@ void exporting_free(exporting *x)
     free(x->settings);
     free(x->renames);
     free(x->map_text);
+}
+
+int exporting_command(const args *a, const char *label,
+                      int (*parse)(const args *a, exporting *x))
+{
+    exporting x;
+    int status = begin(a, label, &x);
+
+    if (status == STATUS_GOOD)
+        status = parse(a, &x);
+    if (status == STATUS_GOOD)
+        status = run(a, &x);
+    free_all(&x);
+    return status;
 }

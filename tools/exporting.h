@@ -31,9 +31,11 @@ typedef struct exporting {
     progress bar;
 } exporting;
 
-/* The last operand is the output, the others inputs. All give an exit status,
- * and report what is wrong; exporting_free() goes with every exporting. */
-int exporting_begin(const args *a, const char *label, exporting *x);
+/* Does it, and says in one line what came of it: the last operand is the
+ * output, the others are inputs, and parse fills in the options by the calls
+ * below. All give an exit status, and report what is wrong. */
+int exporting_command(const args *a, const char *label,
+                      int (*parse)(const args *a, exporting *x));
 int exporting_type(const args *a, const char *name, uint32_t *out);
 /* GLOB=TYPE, each time that the option is given. */
 int exporting_keeps(const args *a, int option, exporting *x);
@@ -43,8 +45,5 @@ int exporting_settings(const args *a, int option, exporting *x);
 int exporting_shards(const args *a, int max_size, int force, exporting *x);
 /* Lines OLD NEW. */
 int exporting_map(const char *path, exporting *x);
-/* Does it, and says in one line what came of it. */
-int exporting_run(const args *a, exporting *x);
-void exporting_free(exporting *x);
 
 #endif /* TOOLS_EXPORTING_H */
