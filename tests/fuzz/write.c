@@ -8,6 +8,7 @@
 
 #include <ggld/ggld.h>
 
+#include "../write/take_over.h"
 #include "fuzz.h"
 
 static char first_path[64], second_path[64], folder[48];
@@ -32,40 +33,16 @@ static void folder_begin(void)
     atexit(remove_folder);
 }
 
-static ggld_status copy_records(ggld_writer *w, const ggld_file *file,
-                                ggld_error *err)
-{
-    ggld_status status = GGLD_OK;
-    for (uint64_t i = 0; i < ggld_kv_count(file) && status == GGLD_OK; i++) {
-        const ggld_kv *kv = ggld_kv_at(file, i);
-        ggld_string key = ggld_kv_key(kv);
-        if (ggld_kv_find_n(file, key.data, (size_t)key.len) == kv)
-            status = ggld_writer_copy_kv(w, kv, err);
-    }
-    for (uint64_t i = 0; i < ggld_tensor_count(file) && status == GGLD_OK; i++)
-        status = ggld_writer_copy_tensor(w, ggld_tensor_at(file, i), err);
-    return status;
-}
-
 static ggld_status take_over(const ggld_file *file, const char *path,
                              ggld_error *err)
 {
     ggld_file_info info = { .struct_size = sizeof info };
     ggld_writer_options options = ggld_writer_options_init();
-    ggld_writer *w = NULL;
 
     ggld_file_get_info(file, &info);
     /* One that no writer takes is not this test's. */
     options.alignment_bytes = (uint32_t)info.alignment_bytes;
-    ggld_status status = ggld_writer_new(&w, &options, err);
-    if (status == GGLD_OK)
-        status = copy_records(w, file, err);
-    if (status == GGLD_OK)
-        status = ggld_writer_begin(w, path, err);
-    if (status == GGLD_OK)
-        status = ggld_writer_finish(w, err);
-    ggld_writer_free(w);
-    return status;
+    return take_records_over(file, path, &options, err);
 }
 
 static bool same_string(ggld_string a, ggld_string b)

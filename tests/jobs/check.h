@@ -1,27 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* For plain mains, which the thread sanitizer can watch: a check that failed is
- * printed and counted, and the test goes on. And a job's end as a value. */
+/* The checks of plain mains, which the thread sanitizer can watch, and a job's
+ * end as a value. */
 #ifndef TEST_JOBS_CHECK_H
 #define TEST_JOBS_CHECK_H
-
-#include <stdio.h>
 
 #include <uv.h>
 
 #include <ggld/async.h>
 
-#define MAX_SHOWN 20
-
-extern int n_failed;
-
-#define CHECK(condition, ...)                         \
-    do {                                              \
-        if (!(condition) && n_failed++ < MAX_SHOWN) { \
-            printf("%s:%d: ", __FILE__, __LINE__);    \
-            printf(__VA_ARGS__);                      \
-            printf("\n");                             \
-        }                                             \
-    } while (0)
+#include "../views/check.h"
 
 /* Of a call that must succeed; the function returns where it does not. */
 #define MUST(call, err)                                                      \

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "support.h"
+#include "take_over.h"
 
 static const struct {
     const char *name;
@@ -45,41 +46,17 @@ static const char *reason_of(const char *name)
     return NULL;
 }
 
-static ggld_status copy_records(ggld_writer *w, const ggld_file *file,
-                                ggld_error *err)
-{
-    ggld_status status = GGLD_OK;
-    for (uint64_t i = 0; i < ggld_kv_count(file) && status == GGLD_OK; i++) {
-        const ggld_kv *kv = ggld_kv_at(file, i);
-        ggld_string key = ggld_kv_key(kv);
-        if (ggld_kv_find_n(file, key.data, (size_t)key.len) == kv)
-            status = ggld_writer_copy_kv(w, kv, err);
-    }
-    for (uint64_t i = 0; i < ggld_tensor_count(file) && status == GGLD_OK; i++)
-        status = ggld_writer_copy_tensor(w, ggld_tensor_at(file, i), err);
-    return status;
-}
-
 static ggld_status rewrite(const ggld_file *file, const char *path,
                            ggld_error *err)
 {
     ggld_file_info info = { .struct_size = sizeof info };
     ggld_writer_options o = ggld_writer_options_init();
-    ggld_writer *w = NULL;
 
     ggld_file_get_info(file, &info);
     o.alignment_bytes = (uint32_t)info.alignment_bytes;
     if (info.file_bytes % info.alignment_bytes != 0)
         o.flags = GGLD_WRITE_UNPADDED_END;
-    ggld_status status = ggld_writer_new(&w, &o, err);
-    if (status == GGLD_OK)
-        status = copy_records(w, file, err);
-    if (status == GGLD_OK)
-        status = ggld_writer_begin(w, path, err);
-    if (status == GGLD_OK)
-        status = ggld_writer_finish(w, err);
-    ggld_writer_free(w);
-    return status;
+    return take_records_over(file, path, &o, err);
 }
 
 /* Of one tensor in both files; little-endian ones only. */
