@@ -16,6 +16,7 @@
 #include "progress.h"
 #include "report.h"
 #include "setting.h"
+#include "shard.h"
 #include "stop.h"
 #include "text.h"
 #include "watch.h"
@@ -233,19 +234,72 @@ static int carry_out(job *j)
     return status == GGLD_OK ? STATUS_GOOD : report_error(j->path, &err);
 }
 
-static void note_shard(const job *j)
-{
-    const ggld_kv *no = ggld_kv_find(ggld_edit_file(j->edit), "split.no");
-    const ggld_kv *count = ggld_kv_find(ggld_edit_file(j->edit), "split.count");
-    uint64_t shard, n;
+/* ---- shards ---- */
 
-    if (no == NULL || count == NULL || !ggld_kv_get_u64(no, &shard) ||
-        !ggld_kv_get_u64(count, &n) || n < 2)
-        return;
-    report_note(j->path, "shard %" PRIu64 " of %" PRIu64 "%s", shard + 1, n,
-                shard == 0 ? ": the set's key-values are these"
+/* Whether key-values are to be changed that a set reads: room is each file's
+ * own. */
+static bool changes_keys(const args *a)
+{
+    for (int i = 0; i < a->n_given; i++)
+        if (a->given[i].option != OPT_RENAME_TENSOR &&
+            (a->given[i].option != OPT_UNSET ||
+             strcmp(a->given[i].value, "ggld.padding") != 0))
+            return true;
+    return false;
+}
+
+static int refuse_keys(const job *j, const shard_place *at)
+{
+    char *first = shard_name(j->path, 0, at->count);
+    int status = report(j->path,
+                        "this is shard %" PRIu32 " of %" PRIu32
+                        "; the set's key-values are those of shard 1, '%.160s':"
+                        " edit that (--force: these, which nobody reads)",
+                        at->no + 1, at->count, first != NULL ? first : "?");
+    free(first);
+    return status;
+}
+
+/* What would not open under its name. */
+static int refuse_name(const job *j, const shard_place *at)
+{
+    char *name = shard_name(j->out_path, at->no, at->count);
+    int status = report(j->out_path,
+                        "it would be shard %" PRIu32 " of %" PRIu32
+                        " by its keys, and not open under that name: name it "
+                        "'%.160s' (--force: as it is, for --single)",
+                        at->no + 1, at->count, name != NULL ? name : "?");
+    free(name);
+    return status;
+}
+
+static int check_shard(const job *j)
+{
+    bool force = j->a->values[OPT_FORCE] != NULL;
+    shard_place at;
+
+    if (!shard_place_of(ggld_edit_file(j->edit), &at))
+        return STATUS_GOOD;
+    if (at.no != 0 && changes_keys(j->a) && !force)
+        return refuse_keys(j, &at);
+    if (j->out_path != NULL && !shard_is_named(j->out_path, &at) && !force)
+        return refuse_name(j, &at);
+    report_note(j->path, "shard %" PRIu32 " of %" PRIu32 "%s", at.no + 1,
+                at.count,
+                at.no == 0 ? ": the set's key-values are these"
                            : "; the set's key-values are those of the first "
                              "shard");
+    return STATUS_GOOD;
+}
+
+static void note_unseen(const job *j, const ggld_edit_plan *plan)
+{
+    if (plan->n_unseen_shards != 0)
+        report_note(j->path,
+                    "%" PRIu64 " other shard%s of its set can't be opened: "
+                    "whether the new names are there too is not known",
+                    plan->n_unseen_shards,
+                    plan->n_unseen_shards == 1 ? "" : "s");
 }
 
 static int run_edit(job *j)
@@ -253,13 +307,15 @@ static int run_edit(job *j)
     ggld_edit_plan plan = { .struct_size = sizeof plan };
     json_object *list = NULL;
     ggld_error err;
-    int status = apply_all(j);
+    int status = check_shard(j);
 
+    if (status == STATUS_GOOD)
+        status = apply_all(j);
     if (status != STATUS_GOOD)
         return status;
-    note_shard(j);
     if (ggld_edit_plan_of(j->edit, &plan, &err) != GGLD_OK)
         return report_error(j->path, &err);
+    note_unseen(j, &plan);
     if (j->in_place && plan.in_place == GGLD_EDIT_NO_ROOM)
         return report_error(j->path, &plan.reason);
     status = list_changes(j, &plan, &list);
@@ -353,7 +409,7 @@ static const option_row options[] = {
     [OPT_IN_PLACE] = { "in-place", 'i', NULL, "rewrite the metadata only" },
     [OPT_RESERVE] = { "reserve", 0, "BYTES", "leave room for later edits" },
     [OPT_FORCE] = { "force", 0, NULL,
-                    "in place though others have the file open" },
+                    "do what is refused of files in use and of shards" },
     [OPT_DRY_RUN] = { "dry-run", 'n', NULL, "show the changes, make none" },
     [OPT_RECOVER] = { "recover", 0, NULL, "end an edit that was interrupted" },
     [OPT_JSON] = { "json", 0, NULL, "print JSON" },

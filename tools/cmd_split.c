@@ -12,6 +12,7 @@
 #include "opts.h"
 #include "progress.h"
 #include "report.h"
+#include "shard.h"
 #include "stop.h"
 #include "watch.h"
 
@@ -59,20 +60,6 @@ static int parse_options(splitting *s)
     return STATUS_GOOD;
 }
 
-/* "m" of "m.gguf" and of "m-00001-of-00003.gguf". */
-static void cut_name(char *name)
-{
-    size_t len = strlen(name);
-
-    if (len > 5 && strcmp(name + len - 5, ".gguf") == 0)
-        name[len -= 5] = '\0';
-    if (len > 15 && name[len - 15] == '-' &&
-        strspn(name + len - 14, "0123456789") == 5 &&
-        strncmp(name + len - 9, "-of-", 4) == 0 &&
-        strspn(name + len - 5, "0123456789") == 5)
-        name[len - 15] = '\0';
-}
-
 static int choose_prefix(splitting *s)
 {
     const char *given = s->a->values[OPT_OUTPUT];
@@ -85,7 +72,7 @@ static int choose_prefix(splitting *s)
     if (s->path == NULL)
         return report(s->in.path, "no memory");
     if (given == NULL)
-        cut_name(s->prefix);
+        shard_cut_name(s->prefix);
     return STATUS_GOOD;
 }
 

@@ -59,8 +59,9 @@ static inline ggld_edit_options ggld_edit_options_init(void)
     return options;
 }
 
-/* Opens the file of that name, alone where it is a shard of a set (a set's
- * key-values are those of its first shard). Only its metadata is read. options
+/* Opens the file of that name, alone where it is a shard of a set. A set's
+ * key-values are those of its first shard: those of another may be changed, but
+ * nobody reads them. Only its metadata is read. options
  * may be NULL. What is refused by ggld_open_path is refused here.
  * GGLD_E_INVALID: an edit in place was interrupted, and is to be recovered. */
 GGLD_API GGLD_MUST_CHECK
@@ -106,7 +107,9 @@ ggld_status ggld_edit_unset(ggld_edit *edit, const char *key, ggld_error *err);
 GGLD_API GGLD_MUST_CHECK
 ggld_status ggld_edit_rename(ggld_edit *edit, const char *old_key,
                              const char *new_key, ggld_error *err);
-/* new_name: UTF-8, 1 to 63 bytes (what ggml's buffer holds). */
+/* new_name: UTF-8, 1 to 63 bytes (what ggml's buffer holds). Of a shard, the
+ * plan and the carrying out refuse (GGLD_E_DUPLICATE) a name that another shard
+ * of its set has, as far as those are there to be opened. */
 GGLD_API GGLD_MUST_CHECK
 ggld_status ggld_edit_rename_tensor(ggld_edit *edit, const char *old_name,
                                     const char *new_name, ggld_error *err);
@@ -134,7 +137,10 @@ typedef struct ggld_edit_plan {
     uint64_t needed_bytes;   /* of metadata, without padding */
     uint64_t padding_bytes;  /* in ggld.padding, in place */
     ggld_error reason;       /* of NO_ROOM; code GGLD_OK otherwise */
-    uint64_t reserved[2];
+    /* Of a shard whose tensors get new names: the shards of its set that could
+     * not be opened, so that a name may be in them too. */
+    uint64_t n_unseen_shards;
+    uint64_t reserved[1];
 } ggld_edit_plan;
 
 /* Judges the changes and plans them; touches nothing. Fills the fields that the

@@ -46,6 +46,7 @@ struct ggld_edit {
     ggld_edit_name *names; /* of each tensor, in table order */
     uint64_t n_tensors;
     bool judged; /* and found good, as it is now */
+    uint64_t n_unseen; /* shards of the set, that could not be judged with */
     bool spent;  /* carried out, or that failed */
 };
 
@@ -114,7 +115,9 @@ uint64_t ggld_edit_old_end(const ggld_edit *edit);
  * is not judged again before it is changed. */
 ggld_status ggld_edit_judge(ggld_edit *edit, const uint8_t *image,
                             const ggld_edit_layout *layout, ggld_error *err);
-/* The same, of an image that nobody else needs. */
+/* And with the other shards of its set; sets n_unseen. */
+ggld_status ggld_edit_judge_set(ggld_edit *edit, ggld_error *err);
+/* The same as judge, of an image that nobody else needs. */
 ggld_status ggld_edit_judge_layout(ggld_edit *edit,
                                    const ggld_edit_layout *layout,
                                    ggld_error *err);

@@ -209,6 +209,8 @@ ggld_status ggld_edit_judge(ggld_edit *edit, const uint8_t *image,
         if (status != GGLD_OK && err != NULL)
             *err = why;
     }
+    if (status == GGLD_OK)
+        status = ggld_edit_judge_set(edit, err);
     edit->judged = status == GGLD_OK;
     return status;
 }
@@ -287,6 +289,7 @@ ggld_status ggld_edit_plan_of(ggld_edit *edit, ggld_edit_plan *out,
     if (status != GGLD_OK)
         return status;
     plan.n_changed = ggld_edit_n_changed(edit);
+    plan.n_unseen_shards = edit->n_unseen;
     plan.old_data_bytes = edit->data_offset;
     plan.needed_bytes = layout.base_bytes;
     if (ggld_edit_is_nothing(edit)) {

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/* See shard.h. */
+#include "shard.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <ggld/shards.h>
+
+/* "-00002-of-00003.gguf" */
+#define SUFFIX_BYTES 20u
+
+bool shard_place_of(const ggld_file *file, shard_place *out)
+{
+    const ggld_kv *no = ggld_kv_find(file, "split.no");
+    const ggld_kv *count = ggld_kv_find(file, "split.count");
+    uint64_t i, n;
+
+    if (no == NULL || count == NULL || !ggld_kv_get_u64(no, &i) ||
+        !ggld_kv_get_u64(count, &n) || n < 2 || n > UINT16_MAX || i >= n)
+        return false;
+    *out = (shard_place){ (uint32_t)i, (uint32_t)n };
+    return true;
+}
+
+bool shard_is_named(const char *path, const shard_place *at)
+{
+    char suffix[SUFFIX_BYTES + 1];
+    size_t len = strlen(path);
+
+    ggld_shard_path(suffix, sizeof suffix, "", at->no, at->count);
+    return len >= SUFFIX_BYTES &&
+           strcmp(path + len - SUFFIX_BYTES, suffix) == 0;
+}
+
+void shard_cut_name(char *name)
+{
+    size_t len = strlen(name);
+
+    if (len > 5 && strcmp(name + len - 5, ".gguf") == 0)
+        name[len -= 5] = '\0';
+    if (len > 15 && name[len - 15] == '-' &&
+        strspn(name + len - 14, "0123456789") == 5 &&
+        strncmp(name + len - 9, "-of-", 4) == 0 &&
+        strspn(name + len - 5, "0123456789") == 5)
+        name[len - 15] = '\0';
+}
+
+char *shard_name(const char *path, uint32_t no, uint32_t count)
+{
+    const char *slash = strrchr(path, '/');
+    const char *name = slash != NULL ? slash + 1 : path;
+    size_t size = strlen(name) + SUFFIX_BYTES + 1;
+    char *prefix = strdup(name), *out = malloc(size);
+
+    if (prefix != NULL && out != NULL) {
+        shard_cut_name(prefix);
+        ggld_shard_path(out, size, prefix, no, count);
+    } else {
+        free(out);
+        out = NULL;
+    }
+    free(prefix);
+    return out;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* One shard of a set, looked at alone. */
+#ifndef TOOLS_SHARD_H
+#define TOOLS_SHARD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <ggld/file.h>
+
+typedef struct shard_place {
+    uint32_t no; /* from 0 */
+    uint32_t count;
+} shard_place;
+
+/* By its keys. false: it is a whole model. */
+bool shard_place_of(const ggld_file *file, shard_place *out);
+/* Is that a path of shard no of count? */
+bool shard_is_named(const char *path, const shard_place *at);
+/* "m" of "m.gguf" and of "m-00001-of-00003.gguf". */
+void shard_cut_name(char *name);
+/* The name, without folder, that shard no of the set has that path belongs to,
+ * or would belong to, were it named as shards are. To be freed, or NULL. */
+char *shard_name(const char *path, uint32_t no, uint32_t count);
+
+#endif /* TOOLS_SHARD_H */
