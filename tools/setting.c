@@ -12,6 +12,8 @@
 
 #include <json-c/json.h>
 
+#include <ggld/edit.h>
+
 /* The longest string that ggml reads, and more than any JSON list is good
  * for. */
 #define VALUE_MAX (1u << 30)
@@ -362,6 +364,17 @@ static bool take_key(const char *text, size_t len, setting_known known,
     return set_key(s, text, colon - 1) || fail_memory(why);
 }
 
+/* Keys that say what a file is, not what the model is, are not set by hand. */
+static bool check_key(const setting *s, char *why)
+{
+    ggld_error err;
+
+    if (ggld_edit_check_key(s->key, s->type, &err) == GGLD_OK)
+        return true;
+    snprintf(why, SETTING_WHY_MAX, "%s", err.message);
+    return false;
+}
+
 bool setting_read(const char *text, setting_known known, const void *user,
                   bool files, setting *out, char why[static SETTING_WHY_MAX])
 {
@@ -375,7 +388,7 @@ bool setting_read(const char *text, setting_known known, const void *user,
         return false;
     }
     return take_key(text, (size_t)(equals - text), known, user, out, why) &&
-           parse_value(equals + 1, files, out, why);
+           check_key(out, why) && parse_value(equals + 1, files, out, why);
 }
 
 void setting_free(setting *s)

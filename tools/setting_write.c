@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Settings on the command line, and into a writer. */
+#include <stdio.h>
 #include <string.h>
 
 #include "report.h"
@@ -9,8 +10,13 @@ int setting_parse(const args *a, const char *text, setting *out)
 {
     char why[SETTING_WHY_MAX];
 
-    if (setting_read(text, NULL, NULL, true, out, why))
-        return STATUS_GOOD;
+    if (setting_read(text, NULL, NULL, true, out, why)) {
+        if (strcmp(out->key, "general.alignment") != 0)
+            return STATUS_GOOD;
+        snprintf(why, sizeof why,
+                 "OUT has IN's alignment (32 where IN says none): tensors lie "
+                 "by it, and it is not set by hand");
+    }
     return report_usage(a, "--set '%.120s': %s", text, why);
 }
 

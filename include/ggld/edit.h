@@ -76,7 +76,15 @@ GGLD_API const ggld_file *ggld_edit_file(const ggld_edit *edit);
 /* ---- changes, in the order of the calls ----
  *
  * Refused with GGLD_E_INVALID: split.no, split.count and split.tensors.count,
- * which say what a shard is, and ggld.padding, which may only be removed. */
+ * which say what a shard is, and ggld.padding, which may only be removed. With
+ * GGLD_E_VALUE_TYPE: general.file_type, general.quantization_version and
+ * general.alignment as anything but a u32. */
+
+/* That rule, for whoever lets people set keys of models in another way: may a
+ * key of that name have a value of that type (ggld_value_type)? Any thread. */
+GGLD_API GGLD_MUST_CHECK
+ggld_status ggld_edit_check_key(const char *key, uint32_t type,
+                                ggld_error *err);
 
 /* A value to set. data, in this machine's order and of any alignment, is
  * copied:

@@ -29,13 +29,30 @@ static ggld_status check_reserved(ggld_string key, bool removed,
         if (ggld_text_same(key, ggld_text_of(shard_keys[i])))
             return ggld_fail(err, GGLD_E_INVALID, ggld_nowhere(),
                              "key '%s' says which shard of a set the file is, "
-                             "and can't be edited: split or merge the model",
+                             "and is not set by hand: split or merge the model",
                              shard_keys[i]);
     if (!removed && ggld_text_same(key, ggld_text_of(GGLD_KEY_PADDING)))
         return ggld_fail(err, GGLD_E_INVALID, ggld_nowhere(),
                          "key '" GGLD_KEY_PADDING "' is room for edits, and "
                          "not set by hand: ask for it by reserve_bytes "
-                         "(--reserve)");
+                         "(ggld edit --reserve)");
+    return GGLD_OK;
+}
+
+/* Keys that every program reads, and takes as nothing but a u32. */
+static ggld_status check_type(ggld_string key, uint32_t type, ggld_error *err)
+{
+    static const char *const numbers[] = { "general.file_type",
+                                           "general.quantization_version",
+                                           GGLD_KEY_ALIGNMENT };
+    const char *name = ggld_value_type_name(type);
+
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+        if (type != GGLD_VALUE_U32 &&
+            ggld_text_same(key, ggld_text_of(numbers[i])))
+            return ggld_fail(err, GGLD_E_VALUE_TYPE, ggld_nowhere(),
+                             "key '%s' is a u32, and can't be of type %s",
+                             numbers[i], name != NULL ? name : "unknown");
     return GGLD_OK;
 }
 
@@ -62,6 +79,14 @@ static ggld_status check_key(const char *text, ggld_string *out,
                          ggld_quote(key.data, key.len).text, good);
     *out = key;
     return check_reserved(key, false, err);
+}
+
+ggld_status ggld_edit_check_key(const char *key, uint32_t type, ggld_error *err)
+{
+    ggld_string name = { "", 0 };
+    ggld_status status = check_key(key, &name, err);
+
+    return status == GGLD_OK ? check_type(name, type, err) : status;
 }
 
 /* A key that should be there; *at is where. */
@@ -149,6 +174,8 @@ ggld_status ggld_edit_set(ggld_edit *edit, const char *key,
         status = check_key(key, &name, err);
     if (status == GGLD_OK)
         status = take_value(value, &v, err);
+    if (status == GGLD_OK)
+        status = check_type(name, v.type, err);
     if (status == GGLD_OK)
         status = ggld_edit_encode_value(edit, name, &v, &bytes, err);
     if (status != GGLD_OK)

@@ -162,8 +162,9 @@ an element too great|2|element 1 is no u8|-s x:u8[]=[1,256]
 an element of another type|2|element 0 is no string|-s x:string[]=[1]
 a list in a list|2|element 0 is no u8|-s x:u8[]=[[1]]
 no such file|2|'/nowhere/at/all': No such file|-s general.name=@/nowhere/at/all
-shard keys|1|split or merge the model|-s split.no:u16=1
-padding|1|ask for it by reserve_bytes|-s ggld.padding:string=x
+shard keys|2|split or merge the model|-s split.no:u16=1
+padding|2|ask for it by reserve_bytes|-s ggld.padding:string=x
+a file type that is a text|2|key 'general.file_type' is a u32, and can't be of type|-s general.file_type:string=x
 alignment|1|would become 64 where it is 32|-s general.alignment:u32=64
 a rename without =|2|OLD=NEW is wanted|--rename x
 an empty key|1|the key is empty|--rename general.name=
@@ -226,7 +227,7 @@ expect "a shard" 0 "written, 1 change" \
     edit "$shard" -s general.name=other
 expect "a shard, in place" 0 "done" "shard 1 of 2" \
     edit -i "$shard" -s general.name=OTHER
-expect "a shard's number" 1 "" "split or merge the model" \
+expect "a shard's number" 2 "" "split or merge the model" \
     edit "$shard" -s split.no=1
 
 # ---- killed ----
