@@ -139,14 +139,17 @@ static bool judge_number(const ggld_kv *kv, ggld_report *report, uint32_t type,
                          uint64_t *out, bool *known)
 {
     *known = number_at(kv, out);
+    if (!*known && ggld_value_is_integer(kv->type))
+        return ggld_report_add(report, GGLD_GRADE_ERROR, GGLD_E_VALUE_TYPE,
+                               value_subject(kv),
+                               "the value is negative; a shard opens alone "
+                               "with --single (GGLD_OPEN_SINGLE)");
     if (!*known)
         return ggld_report_add(
             report, GGLD_GRADE_ERROR, GGLD_E_VALUE_TYPE, value_subject(kv),
-            "the value is of type %s%s, not %s; a shard opens alone with "
+            "the value is of type %s, not %s; a shard opens alone with "
             "--single (GGLD_OPEN_SINGLE)",
-            ggld_value_type_name(kv->type),
-            ggld_value_is_integer(kv->type) ? " and negative" : "",
-            ggld_value_type_name(type));
+            ggld_value_type_name(kv->type), ggld_value_type_name(type));
     return kv->type == type ||
            ggld_report_add(
                report, GGLD_GRADE_STRICT, GGLD_E_VALUE_TYPE, value_subject(kv),

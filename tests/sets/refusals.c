@@ -306,8 +306,8 @@ static const row rows[] = {
       "u16; a shard opens alone with --single (GGLD_OPEN_SINGLE)" },
     { "a count below zero", count_is_negative, 3, 0, REFUSED, REFUSED,
       GGLD_E_VALUE_TYPE, 0, GGLD_IN_KV, 3, 140,
-      "kv 3 'split.count': the value is of type i32 and negative, not u16; a "
-      "shard opens alone with --single (GGLD_OPEN_SINGLE)" },
+      "kv 3 'split.count': the value is negative; a shard opens alone with "
+      "--single (GGLD_OPEN_SINGLE)" },
     { "a count that is huge", count_is_huge, 3, 0, REFUSED, REFUSED,
       GGLD_E_SHARD, 0, GGLD_IN_KV, 3, 140,
       "kv 3 'split.count': value 70000: a set has at most 65535 shards" },
