@@ -42,6 +42,7 @@ static int parse(const args *a, exporting *x)
 {
     int status = STATUS_GOOD;
 
+    x->keeps_types = a->values[OPT_TYPE] == NULL;
     if (a->values[OPT_TYPE] != NULL)
         status = exporting_type(a, a->values[OPT_TYPE], &x->options.type);
     if (status == STATUS_GOOD)
@@ -97,7 +98,9 @@ const command_row command_convert = {
     "IN is a safetensors file, several that are one model, the index of\n"
     "shards (.json), or a GGUF model. OUT is safetensors where its name ends\n"
     "so, GGUF otherwise, and appears only complete. To GGUF, types are chosen\n"
-    "as 'ggld quantize' does; to safetensors, all but integers take TYPE.\n"
+    "as 'ggld quantize' does; to safetensors, all but integers take TYPE, and\n"
+    "without one floats of safetensors keep theirs. Of key-values only texts of\n"
+    "general.* are carried between the formats; a note counts the others.\n"
     "With --max-size OUT is a set, OUT-00001-of-0000N.gguf, as of 'ggld split'.\n",
     2,
     ANY_NUMBER,

@@ -160,8 +160,35 @@ static int parse_map_line(exporting *x, char *line, size_t number)
     if (to == NULL || more != NULL)
         return report(x->map_path, "line %zu: two names are wanted, OLD NEW",
                       number);
+    x->map_lines[x->options.n_renames] = (map_line){ from, number };
     x->renames[x->options.n_renames++] = (ggld_export_rename){ from, to };
     return STATUS_GOOD;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    const map_line *x = a, *y = b;
+    int order = strcmp(x->from, y->from);
+    return order != 0 ? order
+                      : (x->number > y->number) - (x->number < y->number);
+}
+
+/* An old name has one new name. */
+static int check_map(exporting *x)
+{
+    size_t n = x->options.n_renames;
+    const map_line *twice = NULL;
+
+    qsort(x->map_lines, n, sizeof *x->map_lines, by_name);
+    for (size_t i = 1; i < n; i++)
+        if (strcmp(x->map_lines[i - 1].from, x->map_lines[i].from) == 0 &&
+            (twice == NULL || x->map_lines[i].number < twice->number))
+            twice = &x->map_lines[i];
+    if (twice == NULL)
+        return STATUS_GOOD;
+    return report(x->map_path,
+                  "line %zu: '%.200s' has a new name already, by line %zu",
+                  twice->number, twice->from, twice[-1].number);
 }
 
 int exporting_map(const char *path, exporting *x)
@@ -178,7 +205,8 @@ int exporting_map(const char *path, exporting *x)
         n_lines += *p == '\n';
     x->renames = calloc(n_lines, sizeof *x->renames);
     x->options.renames = x->renames;
-    if (x->renames == NULL)
+    x->map_lines = calloc(n_lines, sizeof *x->map_lines);
+    if (x->renames == NULL || x->map_lines == NULL)
         return report(path, "no memory for it");
     char *line = x->map_text;
     for (size_t i = 1; i <= n_lines && status == STATUS_GOOD; i++) {
@@ -187,7 +215,7 @@ int exporting_map(const char *path, exporting *x)
         status = parse_map_line(x, line, i);
         line = end + 1;
     }
-    return status;
+    return status == STATUS_GOOD ? check_map(x) : status;
 }
 
 /* ---- --max-size ---- */
@@ -270,7 +298,10 @@ static void print_result(output *o, const exporting *x,
         out_printf(o, "%" PRIu64 " shards", x->n_shards);
     else
         text_put_name(o, x->path, strlen(x->path));
-    out_printf(o, ": %s, %s to %s (%.1f%%)\n", ftype_name(file_type),
+    out_printf(o, ": %s, %s to %s (%.1f%%)\n",
+               (x->options.flags & GGLD_EXPORT_KEEP_TYPES) != 0
+                   ? "types kept"
+                   : ftype_name(file_type),
                text_size(info.file_bytes).text, text_size(out_bytes).text,
                info.file_bytes == 0
                    ? 100.0
@@ -280,8 +311,12 @@ static void print_result(output *o, const exporting *x,
 static int run_source(const args *a, exporting *x,
                       const ggld_export_source *source)
 {
+    ggld_export_source_info info = { .struct_size = sizeof info };
     ggld_error err;
 
+    ggld_export_source_get_info(source, &info);
+    if (x->keeps_types && x->to_safetensors && strcmp(info.format, "gguf") != 0)
+        x->options.flags |= GGLD_EXPORT_KEEP_TYPES;
     x->options.progress = on_progress;
     x->options.note = on_note;
     x->options.shard = on_shard;
@@ -296,6 +331,9 @@ static int run_source(const args *a, exporting *x,
         strstr(err.message, "already") != NULL)
         return report(x->path, "%s: remove it, give another OUT, or --force",
                       err.message);
+    /* A pattern without a tensor is an option that does not fit the model. */
+    if (status == GGLD_E_INVALID && strncmp(err.message, "keep ", 5) == 0)
+        return report_usage(a, "--%s", err.message);
     if (status != GGLD_OK)
         return report_error(at_fault(x, &err), &err);
     print_result(a->out, x, source);
@@ -328,6 +366,7 @@ static void free_all(exporting *x)
     free(x->keeps);
     free(x->settings);
     free(x->renames);
+    free(x->map_lines);
     free(x->map_text);
 }
 

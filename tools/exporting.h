@@ -10,12 +10,21 @@
 #include "progress.h"
 #include "setting.h"
 
+/* Where an old name stands in a map. */
+typedef struct map_line {
+    const char *from;
+    size_t number;
+} map_line;
+
 typedef struct exporting {
     const char *label; /* of the progress bar */
     const char *const *inputs;
     size_t n_inputs;
     const char *path; /* output */
     bool to_safetensors;
+    /* No type was asked for: safetensors that come from safetensors keep
+     * theirs. */
+    bool keeps_types;
     /* Of what was written in shards. */
     uint64_t set_bytes;
     uint64_t n_shards;
@@ -28,6 +37,7 @@ typedef struct exporting {
     const char *map_path;
     char *map_text;
     ggld_export_rename *renames;
+    map_line *map_lines;
     progress bar;
 } exporting;
 

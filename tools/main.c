@@ -46,7 +46,7 @@ static void usage(output *o)
     out_text(o, "\n'ggld COMMAND --help' tells more of one; 'ggld --version' "
                 "the version.\n"
                 "Exit status: 0 good, 1 the file or the system is at fault, "
-                "2 usage.\n");
+                "2 usage;\nof 'diff': 0 same, 1 different, 2 trouble.\n");
 }
 
 static void version(output *o)

@@ -78,6 +78,10 @@ GGLD_API bool ggld_export_source_has(const ggld_export_source *source,
 #define GGLD_EXPORT_ALLOW_NONFINITE (1u << 1)
 /* Shards that are there under the names of new ones are replaced. */
 #define GGLD_EXPORT_REPLACE_SHARDS (1u << 2)
+/* Floats keep the type that they have in the source: type is for what
+ * safetensors has no type for (quantised tensors), or what GGUF has none for
+ * (floats of 8 bits). Safetensors output only; ignored with GGUF output. */
+#define GGLD_EXPORT_KEEP_TYPES (1u << 3)
 
 typedef enum ggld_export_format {
     GGLD_EXPORT_BY_NAME = 0, /* safetensors where the path ends so, else GGUF */
@@ -112,7 +116,8 @@ typedef struct ggld_export_options {
     const char *architecture;
     const char *name;
     /* Called once, when all keys but the caller's are set: what it sets with
-     * ggld_writer_set_... wins. Not for tensors. */
+     * ggld_writer_set_... wins. Not for tensors, nor for keys that
+     * ggld_edit_check_key (edit.h) refuses: who reads the file goes by them. */
     ggld_status (*set_metadata)(ggld_writer *w, void *user, ggld_error *err);
     const ggld_export_rename *renames;
     size_t n_renames;
@@ -121,7 +126,9 @@ typedef struct ggld_export_options {
     /* Of stored bytes of the source. Not 0: cancelled. */
     ggld_progress progress;
     /* Something worth knowing, one line, nothing is wrong: a key that is there
-     * twice, an alignment that ggml does not take, renames that nothing has. */
+     * twice, an alignment that ggml does not take, renames that nothing has,
+     * metadata that is not carried over, a total in an index that is not that
+     * of the tensors. */
     void (*note)(const char *text, void *user);
     void *user; /* for these calls */
     /* Not 0: a set of shards of so many bytes at most, as ggld_split_write
@@ -173,7 +180,7 @@ static inline ggld_export_options ggld_export_options_init(void)
  * GGLD_EXPORT_REPLACE_SHARDS is said, or is a file of the source.
  *
  * To safetensors: tensors take options->type, integers keep theirs, and
- * general.* texts become metadata.
+ * general.* texts become metadata; how many key-values do not is noted.
  *
  * GGLD_E_VALUE: NaN, an infinity or a value that the type can't hold; index is
  * the source's tensor, offset the element. GGLD_E_TENSOR_TYPE: a tensor of a

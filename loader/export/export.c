@@ -21,7 +21,7 @@ static const ggld_output_format *const formats[] = {
 
 #define KNOWN_FLAGS                                   \
     (GGLD_EXPORT_PURE | GGLD_EXPORT_ALLOW_NONFINITE | \
-     GGLD_EXPORT_REPLACE_SHARDS)
+     GGLD_EXPORT_REPLACE_SHARDS | GGLD_EXPORT_KEEP_TYPES)
 
 /* ---- options ---- */
 
@@ -192,6 +192,8 @@ ggld_status ggld_export(const ggld_export_source *source, const char *path,
         return ggld_fail(err, GGLD_E_INVALID, ggld_nowhere(),
                          "output %s is a file of the model that is read",
                          ggld_quote(path, strlen(path)).text);
+    if (source->remark[0] != '\0')
+        ggld_plan_note(&p, "%s", source->remark);
     status = ggld_plan_make_export(&p, err);
     if (status != GGLD_OK)
         return status;

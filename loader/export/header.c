@@ -73,6 +73,15 @@ static bool keep_string(const parser *p, ggld_string piece, ggld_string *out)
     return good;
 }
 
+static ggld_status fail_text(const parser *p, ggld_string piece)
+{
+    return fail_json(p, piece,
+                     ggld_json_has_lone_half(piece)
+                         ? "no valid text: half of a surrogate pair stands "
+                           "alone"
+                         : "not JSON");
+}
+
 static bool is_metadata(ggld_string name)
 {
     return name.len == sizeof GGLD_ST_METADATA - 1 &&
@@ -89,7 +98,9 @@ static ggld_status take_text(const parser *p, const ggld_json_member *member,
     const ggld_names names = { &h->texts[0].key, sizeof *h->texts };
 
     if (!keep_string(p, member->key, &t->key))
-        return fail_json(p, member->key, "not JSON");
+        return fail_text(p, member->key);
+    if (ggld_json_has_lone_half(member->value))
+        return fail_text(p, member->value);
     if (!keep_string(p, member->value, &t->value))
         return ggld_fail(p->err, GGLD_E_VALUE_TYPE,
                          ggld_place_of(GGLD_IN_HEADER, GGLD_NO_INDEX,
@@ -150,6 +161,8 @@ static ggld_status take_dtype(const parser *p, ggld_st_tensor *t,
                               ggld_string piece, struct json_object *value)
 {
     ggld_string name;
+    if (value == NULL)
+        return fail_tensor(p, t, GGLD_E_STRING, piece, "it has no dtype");
     if (!ggld_json_string(value, &name))
         return fail_tensor(p, t, GGLD_E_STRING, piece, "dtype is no text");
     t->dtype = ggld_dtype_of_name(name);
@@ -166,7 +179,9 @@ static ggld_status take_dtype(const parser *p, ggld_st_tensor *t,
 static ggld_status take_shape(const parser *p, ggld_st_tensor *t,
                               ggld_string piece, struct json_object *value)
 {
-    if (value == NULL || !json_object_is_type(value, json_type_array))
+    if (value == NULL)
+        return fail_tensor(p, t, GGLD_E_SHAPE, piece, "it has no shape");
+    if (!json_object_is_type(value, json_type_array))
         return fail_tensor(p, t, GGLD_E_SHAPE, piece, "shape is no list");
     size_t n = json_object_array_length(value);
     if (n > 4)
@@ -200,12 +215,17 @@ static ggld_status take_shape(const parser *p, ggld_st_tensor *t,
 static ggld_status take_offsets(const parser *p, ggld_st_tensor *t,
                                 ggld_string piece, struct json_object *value)
 {
-    if (value == NULL || !json_object_is_type(value, json_type_array) ||
-        json_object_array_length(value) != 2 ||
-        !ggld_json_u64(json_object_array_get_idx(value, 0), &t->begin) ||
-        !ggld_json_u64(json_object_array_get_idx(value, 1), &t->end))
+    if (value == NULL)
+        return fail_tensor(p, t, GGLD_E_STRING, piece,
+                           "it has no data_offsets");
+    if (!json_object_is_type(value, json_type_array) ||
+        json_object_array_length(value) != 2)
         return fail_tensor(p, t, GGLD_E_STRING, piece,
                            "data_offsets is not a list of two offsets");
+    if (!ggld_json_u64(json_object_array_get_idx(value, 0), &t->begin) ||
+        !ggld_json_u64(json_object_array_get_idx(value, 1), &t->end))
+        return fail_tensor(p, t, GGLD_E_STRING, piece,
+                           "data_offsets has what is no valid offset");
     return GGLD_OK;
 }
 
@@ -305,7 +325,7 @@ static ggld_status take_members(const parser *p, ggld_index *index)
     while (status == GGLD_OK &&
            ggld_json_next(&members, &member) == GGLD_JSON_MEMBER) {
         if (!keep_string(p, member.key, &name))
-            return fail_json(p, member.key, "not JSON");
+            return fail_text(p, member.key);
         status = is_metadata(name) ? take_texts(p, member.value)
                                    : take_tensor(p, name, &member, index);
     }

@@ -149,6 +149,8 @@ struct json_object *ggld_json_parse(struct json_tokener *tokener,
     if (text.len > INT_MAX || text.len == 0 ||
         (text.data[0] != '"' && !is_bracket(text.data[0])))
         return NULL;
+    if (ggld_json_has_lone_half(text))
+        return NULL;
     json_tokener_reset(tokener);
     struct json_object *value =
         json_tokener_parse_ex(tokener, text.data, (int)text.len);
@@ -156,6 +158,44 @@ struct json_object *ggld_json_parse(struct json_tokener *tokener,
         return value;
     json_object_put(value);
     return NULL;
+}
+
+/* Four hex digits behind a backslash and a u; -1: there is no such escape. */
+static int32_t escape_at(ggld_string text, uint64_t at)
+{
+    /* At a place's number modulo 16 there is the digit that has this value. */
+    static const char digits[] = "0123456789abcdef0123456789ABCDEF";
+    int32_t value = 0;
+
+    if (text.len - at < 6 || text.data[at] != '\\' || text.data[at + 1] != 'u')
+        return -1;
+    for (uint64_t i = at + 2; i < at + 6; i++) {
+        char c = text.data[i];
+        const char *digit = c != '\0' ? strchr(digits, c) : NULL;
+        if (digit == NULL)
+            return -1;
+        value = value * 16 + (int32_t)((digit - digits) % 16);
+    }
+    return value;
+}
+
+bool ggld_json_has_lone_half(ggld_string text)
+{
+    for (uint64_t i = 0; i < text.len; i++) {
+        if (text.data[i] != '\\')
+            continue;
+        int32_t value = escape_at(text, i);
+        if (value < 0xD800 || value > 0xDFFF) {
+            i++; /* what is escaped, which may be a backslash */
+            continue;
+        }
+        int32_t second =
+            value < 0xDC00 && text.len - i > 6 ? escape_at(text, i + 6) : -1;
+        if (second < 0xDC00 || second > 0xDFFF)
+            return true;
+        i += 11;
+    }
+    return false;
 }
 
 bool ggld_json_string(struct json_object *value, ggld_string *out)
@@ -173,5 +213,5 @@ bool ggld_json_u64(struct json_object *value, uint64_t *out)
         json_object_get_int64(value) < 0)
         return false;
     *out = json_object_get_uint64(value);
-    return true;
+    return *out != UINT64_MAX; /* that, or more: json-c clips */
 }

@@ -45,13 +45,16 @@ bool ggld_json_count(const char *text, uint64_t size, uint64_t *out);
 
 /* A parser that is strict, and to be given to json_tokener_free(). */
 struct json_tokener *ggld_json_tokener(void);
+/* Has a string in it half of a surrogate pair, which no UTF-8 can say? json-c
+ * would put another character in its place. */
+bool ggld_json_has_lone_half(ggld_string text);
 /* The value that is all of the text: to be given to json_object_put(). NULL
- * where it is no JSON, or a number or word. */
+ * where it is no JSON, has half of a surrogate pair, or is a number or word. */
 struct json_object *ggld_json_parse(struct json_tokener *tokener,
                                     ggld_string text);
 /* What a string is: within the object. false: it is none. */
 bool ggld_json_string(struct json_object *value, ggld_string *out);
-/* A whole number that is not negative. */
+/* A whole number that is not negative, below 2^64 - 1. */
 bool ggld_json_u64(struct json_object *value, uint64_t *out);
 
 #endif /* GGLD_EXPORT_JSON_H */

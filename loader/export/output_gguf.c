@@ -198,18 +198,27 @@ static ggld_status copy_texts(const ggld_export_plan *p, ggld_error *err)
 {
     ggld_status status = GGLD_OK;
     ggld_string key, value;
+    uint64_t i, n_left = 0;
     char name[256];
 
-    for (uint64_t i = 0; status == GGLD_OK &&
-                         p->source->format->text_at(p->source, i, &key, &value);
+    for (i = 0; status == GGLD_OK &&
+                p->source->format->text_at(p->source, i, &key, &value);
          i++) {
-        if (!is_general(key) || key.len >= sizeof name)
+        if (!is_general(key) || key.len >= sizeof name) {
+            n_left += !key_is(key, "format"); /* "pt": of all that are around */
             continue;
+        }
         memcpy(name, key.data, (size_t)key.len);
         name[key.len] = '\0';
         status = ggld_writer_set_string(writer_of(p), name, value.data,
                                         (size_t)value.len, err);
     }
+    if (n_left != 0)
+        ggld_plan_note(p,
+                       "%" PRIu64 " of %" PRIu64
+                       " texts of metadata are not carried over: GGUF takes "
+                       "those of general.* keys",
+                       n_left, i);
     return status;
 }
 

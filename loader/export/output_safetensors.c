@@ -40,8 +40,8 @@ static bool takes(uint32_t type)
 
 static uint32_t choose(const ggld_export_plan *p, const ggld_source_tensor *t)
 {
-    (void)t;
-    return p->options.type;
+    bool keeps = (p->options.flags & GGLD_EXPORT_KEEP_TYPES) != 0;
+    return keeps && ggld_is_float(t->type) ? t->type : p->options.type;
 }
 
 /* ---- order ---- */
@@ -191,12 +191,14 @@ static bool was_there(const ggld_export_plan *p, uint64_t i, ggld_string key)
 static void add_metadata(const ggld_export_plan *p, text *t)
 {
     ggld_string key, value;
+    uint64_t i, n_left = 0;
     bool any = false;
 
-    for (uint64_t i = 0; p->source->format->text_at(p->source, i, &key, &value);
-         i++) {
-        if (!is_general(key, value) || was_there(p, i, key))
+    for (i = 0; p->source->format->text_at(p->source, i, &key, &value); i++) {
+        if (!is_general(key, value) || was_there(p, i, key)) {
+            n_left += !is_general(key, value);
             continue;
+        }
         add_format(t, "%s", any ? "," : "\"" GGLD_ST_METADATA "\":{");
         add_string(t, key);
         add(t, ":", 1);
@@ -205,6 +207,12 @@ static void add_metadata(const ggld_export_plan *p, text *t)
     }
     if (any)
         add(t, "}", 1);
+    if (n_left != 0)
+        ggld_plan_note(p,
+                       "%" PRIu64 " of %" PRIu64
+                       " key-values are not carried over: safetensors take "
+                       "texts of general.* keys",
+                       n_left, i);
 }
 
 static void add_tensor(const ggld_export_plan *p, const ggld_planned *planned,

@@ -2,6 +2,7 @@
 /* The index of a model in safetensors shards: which tensor is in which file.
  * The shards know that too; both have to agree. */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -312,12 +313,18 @@ ggld_status ggld_shard_index_open(ggld_export_source *s,
 
 /* ---- list ---- */
 
-static bool in_file(const ggld_export_source *s, uint32_t tensor,
-                    ggld_string file)
+/* The name of the file that the tensor is in, without folders. */
+static const char *file_name(const ggld_export_source *s, uint64_t tensor)
 {
     const char *path = s->files[s->tensors[tensor].file].path;
     const char *slash = strrchr(path, '/');
-    const char *name = slash != NULL ? slash + 1 : path;
+    return slash != NULL ? slash + 1 : path;
+}
+
+static bool in_file(const ggld_export_source *s, uint64_t tensor,
+                    ggld_string file)
+{
+    const char *name = file_name(s, tensor);
 
     return strlen(name) == file.len &&
            memcmp(name, file.data, (size_t)file.len) == 0;
@@ -359,10 +366,56 @@ static ggld_status check_entries(const ggld_export_source *s,
         if (seen[i] == 0)
             status = ggld_fail(
                 err, GGLD_E_DUPLICATE, ggld_place_of(GGLD_IN_TENSOR_INFO, i, 0),
-                "tensor %s is in a shard, but not in the index",
+                "tensor %s is in a shard, %s, but not in the index",
                 ggld_quote(s->tensors[i].name.data, s->tensors[i].name.len)
-                    .text);
+                    .text,
+                ggld_quote(file_name(s, i), strlen(file_name(s, i))).text);
     return status;
+}
+
+/* The sum of all tensors that the index's metadata has; some writers make it a
+ * fraction. false: it has none. */
+static bool total_size(const ggld_shards *s, uint64_t *out)
+{
+    ggld_json_members members = ggld_json_members_of(s->index, s->index_bytes);
+    struct json_tokener *tokener = ggld_json_tokener();
+    struct json_object *metadata = NULL, *total = NULL;
+    ggld_json_member member;
+    bool good = false;
+
+    while (tokener != NULL && metadata == NULL &&
+           ggld_json_next(&members, &member) == GGLD_JSON_MEMBER)
+        if (key_is(member.key, "metadata"))
+            metadata = ggld_json_parse(tokener, member.value);
+    if (json_object_object_get_ex(metadata, "total_size", &total)) {
+        double fraction = json_object_get_double(total);
+        good = ggld_json_u64(total, out);
+        if (!good && json_object_is_type(total, json_type_double) &&
+            fraction >= 0 && fraction < 0x1p53) {
+            *out = (uint64_t)fraction;
+            good = true;
+        }
+    }
+    json_object_put(metadata);
+    if (tokener != NULL)
+        json_tokener_free(tokener);
+    return good;
+}
+
+/* Tensors that share memory are counted in more than one way, so it is no
+ * proof that a shard is another than the one that was published. */
+static void check_total(ggld_export_source *s)
+{
+    uint64_t said, is = 0;
+
+    for (uint64_t i = 0; i < s->n_tensors; i++)
+        is += s->tensors[i].size_bytes;
+    if (total_size(s->state, &said) && said != is)
+        snprintf(s->remark, sizeof s->remark,
+                 "the index says that its tensors have %" PRIu64
+                 " bytes (total_size), and they have %" PRIu64
+                 ": is each shard the one that belongs to it?",
+                 said, is);
 }
 
 ggld_status ggld_shard_index_list(ggld_export_source *s, ggld_error *err)
@@ -382,6 +435,8 @@ ggld_status ggld_shard_index_list(ggld_export_source *s, ggld_error *err)
         (void)ggld_index_insert(index, names, i);
     if (status == GGLD_OK)
         status = check_entries(s, index, seen, err);
+    if (status == GGLD_OK)
+        check_total(s);
     ggld_free(&allocator, index);
     free(seen);
     free(shards->index);

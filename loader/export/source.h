@@ -46,6 +46,8 @@ struct ggld_export_source {
     ggld_source_tensor *tensors;
     uint64_t n_tensors;
     void *state; /* the format's own */
+    /* Something odd that is no fault, one line, for whoever exports; or "". */
+    char remark[192];
 };
 
 /* What a format is told by. */

@@ -42,9 +42,10 @@ static ggld_status fail_nomem(ggld_error *err)
 
 /* ---- reading ---- */
 
-/* All of it, past interruptions and short reads. */
-static ggld_status read_at(const ggld_source_file *f, void *dst, uint64_t size,
-                           uint64_t offset, ggld_place place, ggld_error *err)
+/* All of it, past interruptions and short reads. label: as of make_label. */
+static ggld_status read_at(const ggld_source_file *f, const char *label,
+                           void *dst, uint64_t size, uint64_t offset,
+                           ggld_place place, ggld_error *err)
 {
     uint8_t *p = dst;
 
@@ -54,18 +55,43 @@ static ggld_status read_at(const ggld_source_file *f, void *dst, uint64_t size,
         if (done < 0 && errno == EINTR)
             continue;
         if (done < 0)
-            return ggld_fail_errno(
-                err, errno, place,
-                "file: can't read %" PRIu64 " bytes at %" PRIu64, size, offset);
+            return ggld_fail_errno(err, errno, place,
+                                   "%sfile: can't read %" PRIu64
+                                   " bytes at %" PRIu64,
+                                   label, size, offset);
         if (done == 0)
             return ggld_fail(err, GGLD_E_TRUNCATED, place,
-                             "file: was truncated while it was read: it ends "
+                             "%sfile: was truncated while it was read: it ends "
                              "at %" PRIu64 ", and had %" PRId64 " bytes",
-                             offset, (int64_t)f->stamp.st_size);
+                             label, offset, (int64_t)f->stamp.st_size);
         p += done;
         size -= (uint64_t)done;
         offset += (uint64_t)done;
     }
+    return GGLD_OK;
+}
+
+/* A length that is none may be what is often there under a name of safetensors. */
+static ggld_status check_magic(const char *label,
+                               const uint8_t length[GGLD_ST_LENGTH_BYTES],
+                               ggld_error *err)
+{
+    static const struct {
+        const char *magic;
+        const char *what;
+    } others[] = {
+        { "GGUF", "this is a GGUF file, not safetensors" },
+        { "PK\3\4", "this is a zip archive, as PyTorch writes, not "
+                    "safetensors" },
+        { "version ", "this is a Git LFS pointer: fetch the file itself "
+                      "(git lfs pull)" },
+    };
+
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        if (memcmp(length, others[i].magic, strlen(others[i].magic)) == 0)
+            return ggld_fail(err, GGLD_E_MAGIC,
+                             ggld_place_of(GGLD_IN_HEADER, GGLD_NO_INDEX, 0),
+                             "%sheader: %s", label, others[i].what);
     return GGLD_OK;
 }
 
@@ -99,16 +125,19 @@ static ggld_status read_header(const ggld_source_file *f, ggld_shard *out,
 
     if (file < sizeof length)
         return fail_length(label, 0, file, err);
-    ggld_status status = read_at(f, length, sizeof length, 0, place, err);
+    ggld_status status =
+        read_at(f, label, length, sizeof length, 0, place, err);
     if (status != GGLD_OK)
         return status;
     size = ggld_load_le64(length);
-    if (size > GGLD_ST_MAX_HEADER_BYTES || size > file - sizeof length)
-        return fail_length(label, size, file, err);
+    if (size > GGLD_ST_MAX_HEADER_BYTES || size > file - sizeof length) {
+        status = check_magic(label, length, err);
+        return status == GGLD_OK ? fail_length(label, size, file, err) : status;
+    }
     char *json = malloc((size_t)size + 1);
     if (json == NULL)
         return fail_nomem(err);
-    status = read_at(f, json, size, sizeof length, place, err);
+    status = read_at(f, label, json, size, sizeof length, place, err);
     if (status == GGLD_OK)
         status = ggld_st_header_parse(&out->header, json, size,
                                       file - sizeof length - size, label, err);
@@ -119,14 +148,22 @@ static ggld_status read_header(const ggld_source_file *f, ggld_shard *out,
 
 /* ---- open ---- */
 
-/* "shard 'b.safetensors': ", or nothing where there is one file. */
-static void make_label(char *label, size_t size, const char *path, bool one)
+/* The only file, and the one that was given: an index names others. */
+static bool is_alone(const ggld_export_source *s, size_t n_paths)
+{
+    return n_paths == 1 && s->format == &ggld_source_safetensors;
+}
+
+#define LABEL_MAX (GGLD_QUOTE_MAX + 16)
+
+/* "'b.safetensors': ", or nothing of a file that is alone. */
+static void make_label(char *label, size_t size, const char *path, bool alone)
 {
     const char *slash = strrchr(path, '/');
     const char *name = slash != NULL ? slash + 1 : path;
 
     label[0] = '\0';
-    if (!one)
+    if (!alone)
         snprintf(label, size, "%s: ", ggld_quote(name, strlen(name)).text);
 }
 
@@ -134,7 +171,7 @@ ggld_status ggld_shards_open(ggld_export_source *s, const char *const *paths,
                              size_t n_paths, ggld_error *err)
 {
     ggld_status status = GGLD_OK;
-    char label[GGLD_QUOTE_MAX + 16];
+    char label[LABEL_MAX];
     ggld_shards *shards = calloc(1, sizeof *shards);
 
     s->state = shards;
@@ -146,7 +183,7 @@ ggld_status ggld_shards_open(ggld_export_source *s, const char *const *paths,
         if (status != GGLD_OK)
             return status;
         shards->n++;
-        make_label(label, sizeof label, paths[i], n_paths == 1);
+        make_label(label, sizeof label, paths[i], is_alone(s, n_paths));
         (void)posix_fadvise(s->files[i].fd, 0, 0, POSIX_FADV_SEQUENTIAL);
         status = read_header(&s->files[i], &shards->shards[i], label, err);
         if (status != GGLD_OK && err != NULL)
@@ -267,9 +304,13 @@ static ggld_status read_bytes(const ggld_export_source *s, uint64_t tensor,
                               ggld_error *err)
 {
     const ggld_source_tensor *t = &s->tensors[tensor];
-    ggld_status status = read_at(
-        &s->files[t->file], dst, size, t->file_offset_bytes + first_byte,
-        ggld_place_of(GGLD_IN_TENSOR_DATA, tensor, 0), err);
+    const ggld_source_file *f = &s->files[t->file];
+    char label[LABEL_MAX];
+
+    make_label(label, sizeof label, f->path, is_alone(s, s->n_files));
+    ggld_status status =
+        read_at(f, label, dst, size, t->file_offset_bytes + first_byte,
+                ggld_place_of(GGLD_IN_TENSOR_DATA, tensor, 0), err);
     if (status != GGLD_OK && err != NULL)
         err->shard = t->file;
     return status;

@@ -50,7 +50,7 @@ expect "--max-size" 0 "a-00002-of-00002.gguf: 2 tensors, " "" \
     convert --max-size 450 a.safetensors a.gguf
 has "--max-size: all of it" out "2 shards: F16, "
 expect "--max-size: the set is the model" 0 "" "" diff a.gguf a-00001-of-00002.gguf
-expect "a set back to safetensors" 0 - "" convert a-00001-of-00002.gguf b.safetensors
+expect "a set back to safetensors" 0 - "5 of 6 key-values are not carried over" convert a-00001-of-00002.gguf b.safetensors
 rm a-0000?-of-00002.gguf b.safetensors
 expect "--max-size to safetensors" 2 "" "--max-size is for GGUF output only" \
     convert --max-size 300 a.gguf b.safetensors
@@ -91,12 +91,64 @@ expect "a shard that is cut" 1 "" \
     "m-00002-of-00002.safetensors: 'm-00002-of-00002.safetensors': tensor 'b': data at" \
     convert m-0000[12]-of-00002.safetensors x.gguf
 
+floats 16 | st m-00002-of-00002.safetensors "{$(entry b F32 16 0 64)}"
+index() { # TOTAL
+    echo '{"metadata":{"total_size":'"$1"'},"weight_map":{"b":"m-00002-of-00002.safetensors","a":"m-00001-of-00002.safetensors"}}' \
+        >m.safetensors.index.json
+}
+index 192
+expect "the sum that an index has" 0 - "" convert m.safetensors.index.json x.gguf
+index 192.0
+expect "the sum as a fraction" 0 - "" convert m.safetensors.index.json x.gguf
+index 200
+expect "another sum" 0 - \
+    "note: the index says that its tensors have 200 bytes (total_size), and they have 192" \
+    convert m.safetensors.index.json x.gguf
+rm x.gguf
+printf 'GGUF\3\0\0\0\0\0\0\0' >one.gguf
+printf 'PK\3\4 and more of it' >one.zip
+printf 'version https://git-lfs.github.com/spec/v1\n' >one.lfs
+echo short >one.short
+printf '\377\0\0\0\0\0\0\0{}' >one.cut
+while IFS='|' read -r name why; do
+    echo '{"weight_map":{"t":"'"$name"'"}}' >one.json
+    expect "a shard that is none: $name" 1 "" "ggld: one.json: '$name': header: $why" \
+        convert one.json x.gguf
+done <<'SHARDS'
+one.gguf|this is a GGUF file, not safetensors
+one.zip|this is a zip archive, as PyTorch writes, not safetensors
+one.lfs|this is a Git LFS pointer: fetch the file itself (git lfs pull)
+one.short|a file of 6 bytes is no safetensors file
+one.cut|its length of 255 bytes goes past the end of the file (10 bytes)
+SHARDS
+
+# ---- safetensors to safetensors ----
+{
+    floats 32
+    zeros 64
+} | st mixed.safetensors "{$(entry a F32 32 0 128),$(entry b BF16 32 128 192)}"
+expect "types are kept" 0 "kept.safetensors: types kept, " "" \
+    convert mixed.safetensors kept.safetensors
+same "types are kept: the data" <(tail -c 192 mixed.safetensors) \
+    <(tail -c 192 kept.safetensors)
+expect "a type for all" 0 "half.safetensors: F16, " "" \
+    convert -t f16 mixed.safetensors half.safetensors
+is "a type for all: the data" 128 \
+    $(($(stat -c %s half.safetensors) - 8 - $(od -An -tu8 -N8 half.safetensors)))
+floats 1 | st texts.safetensors "{\"__metadata__\":{\"general.name\":\"A\",\"format\":\"pt\",\"k\":\"v\"},$(entry a F32 1 0 4)}"
+expect "metadata that is not carried" 0 - \
+    "note: 1 of 3 texts of metadata are not carried over" \
+    convert texts.safetensors x.gguf
+rm x.gguf
+
 # ---- back ----
 run sample --type f32 --layers 2 --vocab 600 s.gguf
 for type in f32 f16 bf16; do
-    expect "$type" 0 - "" convert -t $type s.gguf s.$type.safetensors
+    expect "$type" 0 - \
+        "key-values are not carried over: safetensors take texts of general.* keys" \
+        convert -t $type s.gguf s.$type.safetensors
     expect "$type back" 0 - "" convert -t $type s.$type.safetensors s2.gguf
-    expect "$type again" 0 - "" convert -t $type s2.gguf again.safetensors
+    expect "$type again" 0 - - convert -t $type s2.gguf again.safetensors
     same "$type: the same after GGUF and back" s.$type.safetensors again.safetensors
 done
 run dump --format f32 s.gguf blk.1.ffn_up.weight
@@ -105,7 +157,7 @@ run convert -t f32 s.f32.safetensors s2.gguf
 run dump --format f32 s2.gguf blk.1.ffn_up.weight
 same "values there and back" expected out
 run quantize -t q8_0 s.gguf q.gguf
-expect "dequantised" 0 - "" convert -t f32 q.gguf q.safetensors
+expect "dequantised" 0 - - convert -t f32 q.gguf q.safetensors
 run dump --format f32 q.gguf blk.1.ffn_up.weight
 mv out expected
 run convert -t f32 q.safetensors q2.gguf
@@ -155,18 +207,32 @@ a:i32[]=[1.5]
 VALUES
 expect "a set of no file" 2 "" "file 'none': No such file" \
     convert --set a:string=@none a.safetensors x.gguf
-expect "a key that is not UTF-8" 1 "" "not UTF-8" \
+while IFS='|' read -r key why; do
+    expect "--set $key" 2 "" "--set '$key': $why" \
+        convert --set "$key" a.safetensors x.gguf
+done <<'KEYS'
+split.count:u16=3|key 'split.count' says which shard of a set the file is
+split.no:u16=0|key 'split.no' says which shard of a set the file is
+split.tensors.count:i32=3|key 'split.tensors.count' says which shard
+ggld.padding:string=x|key 'ggld.padding' is room for edits, and not set by hand
+general.file_type:string=x|key 'general.file_type' is a u32, and can't be of type string
+general.quantization_version:i32=2|key 'general.quantization_version' is a u32
+general.alignment:string=x|key 'general.alignment' is a u32
+general.alignment:u32=64|OUT has IN's alignment
+KEYS
+expect "a key that is not UTF-8" 2 "" "not UTF-8" \
     convert --set $'\xff:u8=1' a.safetensors x.gguf
 printf 'a b c\n' >bad.txt
 expect "a map of three words" 1 "" "bad.txt: line 1: two names are wanted" \
     convert --map bad.txt a.safetensors x.gguf
 printf 'norm a\nnorm b\n' >bad.txt
-expect "a map with a name twice" 1 "" "rename 'norm': it is there twice" \
+expect "a map with a name twice" 1 "" \
+    "ggld: bad.txt: line 2: 'norm' has a new name already, by line 1" \
     convert --map bad.txt a.safetensors x.gguf
 printf 'norm model.w\n' >bad.txt
 expect "a map to a name that is there" 1 "" "'model.w'" \
     convert --map bad.txt a.safetensors x.gguf
-expect "a keep that nothing fits" 1 "" "keep 'x*': no tensor has such a name" \
+expect "a keep that nothing fits" 2 "" "--keep 'x*': no tensor has such a name" \
     convert --keep 'x*=f16' a.safetensors x.gguf
 {
     floats 40
@@ -174,7 +240,7 @@ expect "a keep that nothing fits" 1 "" "keep 'x*': no tensor has such a name" \
     floats 23
 } | st nan.safetensors "{$(entry w F32 2,32 0 256)}"
 expect "NaN" 1 "" \
-    "ggld: nan.safetensors: tensor 0 'w': element 40 is NaN; only finite" \
+    "ggld: nan.safetensors: tensor 0 'w': element 40 is NaN; only finite values are let through, without --allow-nonfinite" \
     convert nan.safetensors x.gguf
 expect "NaN that is allowed" 0 - "" \
     convert --allow-nonfinite nan.safetensors nan.gguf

@@ -93,7 +93,7 @@ static const struct {
       "__metadata__ is no object of texts" },
 
     { "no dtype", "{\"a\":{\"shape\":[1],\"data_offsets\":[0,1]}}", 1,
-      GGLD_E_STRING, "tensor 'a': dtype is no text" },
+      GGLD_E_STRING, "tensor 'a': it has no dtype" },
     { "an unknown dtype",
       "{\"a\":{\"dtype\":\"F7\",\"shape\":[1],\"data_offsets\":[0,1]}}", 1,
       GGLD_E_TENSOR_TYPE, "tensor 'a': dtype 'F7' is unknown" },
@@ -101,7 +101,7 @@ static const struct {
       "{\"a\":{\"dtype\":\"f32\",\"shape\":[1],\"data_offsets\":[0,4]}}", 4,
       GGLD_E_TENSOR_TYPE, "tensor 'a': dtype 'f32' is unknown" },
     { "no shape", "{\"a\":{\"dtype\":\"U8\",\"data_offsets\":[0,1]}}", 1,
-      GGLD_E_SHAPE, "tensor 'a': shape is no list" },
+      GGLD_E_SHAPE, "tensor 'a': it has no shape" },
     { "a negative dimension",
       "{\"a\":{\"dtype\":\"U8\",\"shape\":[-1],\"data_offsets\":[0,1]}}", 1,
       GGLD_E_SHAPE, "tensor 'a': shape has what is no size" },
@@ -121,14 +121,34 @@ static const struct {
     { "a dimension that overflows",
       "{\"a\":{\"dtype\":\"U8\",\"shape\":[99999999999999999999],"
       "\"data_offsets\":[0,1]}}",
-      1, GGLD_E_OVERFLOW, "tensor 'a': its shape is larger than any file" },
+      1, GGLD_E_SHAPE, "tensor 'a': shape has what is no size" },
 
+    { "no offsets", "{\"a\":{\"dtype\":\"U8\",\"shape\":[1]}}", 1,
+      GGLD_E_STRING, "tensor 'a': it has no data_offsets" },
+    { "an offset past 64 bits",
+      "{\"a\":{\"dtype\":\"U8\",\"shape\":[1],"
+      "\"data_offsets\":[0,18446744073709551616]}}",
+      1, GGLD_E_STRING,
+      "tensor 'a': data_offsets has what is no valid offset" },
+    { "half of a surrogate pair in a name", "{\"\\ud800\":{}}", 0,
+      GGLD_E_STRING,
+      "header: no valid text: half of a surrogate pair stands alone" },
+    { "the second half of a surrogate pair", "{\"\\udc00x\":{}}", 0,
+      GGLD_E_STRING,
+      "header: no valid text: half of a surrogate pair stands alone" },
+    { "two first halves", "{\"\\ud800\\ud800\\udc00\":{}}", 0, GGLD_E_STRING,
+      "header: no valid text: half of a surrogate pair stands alone" },
+    { "a whole surrogate pair, and what only looks like half of one",
+      "{\"\\\\ud800\\ud83d\\ude00\":{}}", 0, GGLD_E_STRING, "it has no dtype" },
+    { "half of a surrogate pair in metadata",
+      "{\"__metadata__\":{\"k\":\"\\udfff\"}}", 0, GGLD_E_STRING,
+      "header: no valid text: half of a surrogate pair stands alone" },
     { "one offset",
       "{\"a\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0]}}", 1,
       GGLD_E_STRING, "tensor 'a': data_offsets is not a list of two offsets" },
     { "a negative offset",
       "{\"a\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[-1,0]}}", 1,
-      GGLD_E_STRING, "tensor 'a': data_offsets is not a list of two offsets" },
+      GGLD_E_STRING, "tensor 'a': data_offsets has what is no valid offset" },
     { "an end before the begin", "{" F32("a", 16, 0) "}", 16, GGLD_E_OVERFLOW,
       "tensor 'a': its data ends at 0, before it begins at 16" },
     { "size and shape differ", "{" F32("a", 0, 12) "}", 12, GGLD_E_SHAPE,
@@ -141,7 +161,7 @@ static const struct {
       "(78 bytes)" },
     { "far past the end",
       "{\"a\":{\"dtype\":\"U8\",\"shape\":[1],"
-      "\"data_offsets\":[18446744073709551614,18446744073709551615]}}",
+      "\"data_offsets\":[18446744073709551613,18446744073709551614]}}",
       1, GGLD_E_TRUNCATED, "past the end of the file" },
     { "overlap", "{" F32("a", 0, 16) "," F32("b", 12, 28) "}", 28,
       GGLD_E_OVERLAP,
@@ -286,9 +306,9 @@ static void test_several(void)
     save_safetensors(one, "{" F32("a", 0, 16) "," F32("c", 16, 32) "}", NULL,
                      32);
     save(index, indexes[0].json, strlen(indexes[0].json));
-    check_open("a tensor that the index does not name", &index, 1,
-               GGLD_E_DUPLICATE,
-               "tensor 'c' is in a shard, but not in the index");
+    check_open(
+        "a tensor that the index does not name", &index, 1, GGLD_E_DUPLICATE,
+        "tensor 'c' is in a shard, '1.safetensors', but not in the index");
     save_safetensors(two, "{" F32("a", 0, 16) "}", NULL, 16);
     check_open("a tensor in two files", both, 2, GGLD_E_DUPLICATE,
                "tensor 'a' is in '1.safetensors' and in '2.safetensors'");
