@@ -27,6 +27,7 @@
 #define ROW_ELEMS 4096u
 #define PART      ((uint64_t)64 << 20) /* elements that are gone through */
 #define N_ROUNDS  3
+#define N_PASSES  5
 #define N_RANDOM  1000u /* chunks */
 #define N_FAULTS  1000u
 
@@ -89,6 +90,14 @@ static double sum_seconds(const float *p, uint64_t n)
     return now() - began;
 }
 
+/* A pass takes some 10 ms, which anything else on the machine doubles: the best
+ * of some, of a window as of plain memory. */
+static void resident_passes(double *best, const float *p, uint64_t n)
+{
+    for (int i = 0; i < N_PASSES; i++)
+        least(best, sum_seconds(p, n));
+}
+
 static ggld_window *window_open(const ggld_view *view, uint64_t chunk,
                                 uint64_t budget, uint32_t flags,
                                 uint32_t n_threads)
@@ -115,7 +124,7 @@ static double pass(const ggld_view *v, uint64_t chunk, uint64_t budget,
     ggld_window *w = window_open(v, chunk, budget, flags, 0);
     double seconds = sum_seconds(ggld_window_data(w), v->n_elems);
     if (second != NULL)
-        least(second, sum_seconds(ggld_window_data(w), v->n_elems));
+        resident_passes(second, ggld_window_data(w), v->n_elems);
     ggld_window_close(w);
     return seconds;
 }
@@ -126,7 +135,7 @@ static void order_round(const ggld_view *v, in_order *t)
     double began = now();
     must(ggld_view_read_f32(v, buffer, v->n_elems, &err));
     least(&t->buffer, now() - began);
-    least(&t->plain, sum_seconds(buffer, v->n_elems));
+    resident_passes(&t->plain, buffer, v->n_elems);
     munmap(buffer, v->n_elems * sizeof *buffer);
     least(&t->window, pass(v, 0, 0, 0, &t->second));
     least(&t->no_ahead, pass(v, 0, 0, GGLD_WINDOW_NO_AHEAD, NULL));
