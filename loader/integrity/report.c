@@ -10,6 +10,7 @@
 
 #include "../base/checked.h"
 #include "../base/error.h"
+#include "../base/quote.h"
 
 const char *ggld_verdict_name(uint32_t verdict)
 {
@@ -149,16 +150,32 @@ static void summarize_good(ggld_verify_report *r)
                  n[GGLD_SCOPE_TENSOR]);
 }
 
+/* The first, cut where there is no room for the rest, and seen to be cut. */
+static void summarize_bad(ggld_verify_report *r)
+{
+    const char *first = first_bad(r), *dots = "";
+    char more[40];
+    uint64_t len = strlen(first);
+
+    snprintf(more, sizeof more, " (and %" PRIu64 " more)", r->n_bad - 1);
+    size_t room = sizeof r->summary - 1 - strlen(more);
+    if (len > room) {
+        dots = "...";
+        len = ggld_utf8_prefix(first, room - strlen(dots));
+    }
+    snprintf(r->summary, sizeof r->summary, "%.*s%s%s", (int)len, first, dots,
+             more);
+}
+
 ggld_status ggld_report_close(ggld_verify_report *r, ggld_error *err)
 {
     if (r->failed)
         return ggld_fail(err, GGLD_E_NOMEM, ggld_nowhere(),
                          "verify: no memory for the report");
     if (r->n_bad == 1)
-        snprintf(r->summary, sizeof r->summary, "%.240s", first_bad(r));
+        snprintf(r->summary, sizeof r->summary, "%s", first_bad(r));
     else if (r->n_bad != 0)
-        snprintf(r->summary, sizeof r->summary, "%.200s (and %" PRIu64 " more)",
-                 first_bad(r), r->n_bad - 1);
+        summarize_bad(r);
     else if (r->n_compared == 0)
         snprintf(r->summary, sizeof r->summary,
                  "nothing was compared: the manifest has no digest of this "
