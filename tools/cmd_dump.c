@@ -92,12 +92,13 @@ static int job_make(const args *a, const model *m, dump_job *job)
     return parse_rows(a, job);
 }
 
-static int dump_to_file(const model *m, const dump_job *job, const char *path)
+static int dump_to_file(const args *a, const model *m, const dump_job *job,
+                        const char *path)
 {
     outfile f;
 
     if (model_has(m, path))
-        return report(path, "is the model itself: not overwritten");
+        return report_usage(a, "OUT is FILE itself, or a shard of it");
     int status = outfile_begin(&f, path);
     if (status != STATUS_GOOD)
         return status;
@@ -125,7 +126,7 @@ static int dump_run(const args *a)
     status = job_make(a, &m, &job);
     if (status == STATUS_GOOD && path != NULL) {
         stop_watch();
-        status = dump_to_file(&m, &job, path);
+        status = dump_to_file(a, &m, &job, path);
     } else if (status == STATUS_GOOD) {
         status = dump_run_job(&job, a->out);
     }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* ggld hash: the digests of models, as a manifest. */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <uv.h>
@@ -90,17 +91,42 @@ static int parse_chunks(const args *a, const char *text, ggld_hash_options *o)
                         text);
 }
 
-/* Can all be said of several files? */
-static int check_many(const hashing *h)
+/* Can all be said of several files? Shards: of how many FILE is one; 0: several
+ * files were given. */
+static int check_many(const hashing *h, uint32_t n_shards)
 {
+    const char *format = ggld_manifest_format_name(h->format);
+    bool ggsum = h->format == GGLD_MANIFEST_GGSUM;
+
     if (h->a->values[OPT_SAVE] != NULL || h->a->values[OPT_JSON] != NULL ||
-        (h->format != GGLD_MANIFEST_GGSUM &&
-         h->format != GGLD_MANIFEST_DIGEST && h->format != GGLD_MANIFEST_LFS))
+        (!ggsum && h->format != GGLD_MANIFEST_DIGEST &&
+         h->format != GGLD_MANIFEST_LFS))
         return STATUS_GOOD;
-    return report_usage(h->a,
-                        "%s speaks of one file; --save writes one for "
-                        "each",
-                        ggld_manifest_format_name(h->format));
+    if (n_shards != 0)
+        return report_usage(h->a,
+                            "%s speaks of one file, and FILE is a shard of a "
+                            "set of %" PRIu32 ": --single hashes that one%s",
+                            format, n_shards,
+                            ggsum ? ", --save writes a ggsum beside each"
+                                  : "; sha256sum speaks of all");
+    return report_usage(h->a, "%s speaks of one file, and %d were given: %s",
+                        format, h->a->n_operands,
+                        ggsum ? "--save writes a ggsum beside each"
+                              : "sha256sum speaks of several");
+}
+
+/* A uuid is the model's, over all its tensors, and llama-gguf-hash, which
+ * defines it, knows no sets: there is none to compare it with. */
+static int check_set(const hashing *h, uint32_t n_shards)
+{
+    if ((h->options.algos & GGLD_ALGO_BIT(GGLD_ALGO_UUID)) != 0)
+        return report_usage(h->a,
+                            "a uuid is of all tensors of one file, and FILE is "
+                            "a shard of a set of %" PRIu32
+                            ": --single has that of this file, and that of "
+                            "the model is to be had when it is merged",
+                            n_shards);
+    return check_many(h, n_shards);
 }
 
 /* What the format can't say is not worth reading a model for. */
@@ -142,7 +168,7 @@ static int parse(hashing *h, const args *a)
         return report_usage(a, "--save writes FILE.ggsum for each FILE; it "
                                "takes no --output and no other format");
     if (a->n_operands > 1) {
-        status = check_many(h);
+        status = check_many(h, 0);
         if (status != STATUS_GOOD)
             return status;
     }
@@ -269,9 +295,7 @@ static int hash_file(hashing *h, const model *m)
     if (status != STATUS_GOOD)
         return status;
     if (h->json == NULL)
-        report_note(m->path, "%s in %.2f s, %s/s",
-                    text_size(r.run.done_bytes).text, r.run.seconds,
-                    text_size((uint64_t)job_rate(&r.run)).text);
+        job_note(&r.run);
     return keep(h, m, &r);
 }
 
@@ -286,7 +310,7 @@ static int hash_one(hashing *h, const char *path)
     if (m.info.n_shards == 1)
         status = hash_file(h, &m);
     else
-        status = check_many(h);
+        status = check_set(h, m.info.n_shards);
     for (uint32_t i = 0; m.info.n_shards > 1 && i < m.info.n_shards; i++) {
         model shard = m;
         /* It is borrowed from the set; a job only counts it. */

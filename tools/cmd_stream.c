@@ -25,7 +25,8 @@ typedef struct stream_run {
     const model *m;
     double looked;
     uint64_t peak_anon_bytes;
-    uint64_t peak_cache_bytes; /* or GGLD_RESIDENT_UNKNOWN */
+    uint64_t peak_cache_bytes;    /* or GGLD_RESIDENT_UNKNOWN */
+    uint64_t cached_before_bytes; /* the same, before anything was read */
 } stream_run;
 
 /* Anonymous memory of this process. */
@@ -96,6 +97,7 @@ static int stream(const model *m, const ggld_stream_options *options,
         return report(m->path, "no loop: %s", uv_strerror(code));
     memset(s, 0, sizeof *s);
     s->m = m;
+    s->cached_before_bytes = cache_bytes(m);
     job_run_begin(&s->run, m->path, "streaming");
     if (ggld_stream_start(&job, &loop, m->file, NULL, 0, options, on_chunk,
                           job_run_done, s, &err) != GGLD_OK) {
@@ -119,6 +121,8 @@ static void print_json(output *o, const stream_run *s, uint64_t budget)
     js_set_u64(object, "peak_rss_anon_bytes", s->peak_anon_bytes);
     js_set(object, "peak_page_cache_bytes",
            known ? js_u64(s->peak_cache_bytes) : NULL);
+    js_set(object, "page_cache_before_bytes",
+           known ? js_u64(s->cached_before_bytes) : NULL);
     js_print(o, object);
 }
 
@@ -130,9 +134,12 @@ static void print_text(output *o, const stream_run *s)
                text_size((uint64_t)job_rate(&s->run)).text);
     out_printf(o, "peak RSS    %s anonymous\n",
                text_size(s->peak_anon_bytes).text);
-    out_printf(o, "page cache  %s\n",
-               known ? text_size(s->peak_cache_bytes).text
-                     : "unknown: the file is somebody else's");
+    if (known)
+        out_printf(o, "page cache  %s (%s were there before)\n",
+                   text_size(s->peak_cache_bytes).text,
+                   text_size(s->cached_before_bytes).text);
+    else
+        out_text(o, "page cache  unknown: the file is somebody else's\n");
 }
 
 static int stream_run_command(const args *a)
@@ -148,7 +155,7 @@ static int stream_run_command(const args *a)
         options.flags = GGLD_STREAM_ON_WORKERS;
     }
     int status = job_open(a, a->values[OPT_IO], a->values[OPT_BUDGET],
-                          a->values[OPT_SINGLE], &options.io,
+                          a->values[OPT_SINGLE], true, &options.io,
                           &options.max_resident_bytes, &m);
     if (status != STATUS_GOOD)
         return status;

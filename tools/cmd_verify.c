@@ -39,7 +39,8 @@ typedef struct verifying {
     ggld_error unopened; /* why it is no model; its code is GGLD_OK if it is */
     bool is_signed;
     bool from_cache;
-    bool of_set; /* the file is a shard, which lines then name */
+    bool of_set;      /* the file is a shard, which lines then name */
+    json_object *all; /* of a set: an array, to which each shard is added */
 } verifying;
 
 typedef struct verify_run {
@@ -93,12 +94,28 @@ static int check_root(const verifying *v)
     return report(v->manifest_path, "its root is %s, not the one given", is);
 }
 
+static bool is_sha256_hex(const char *hex)
+{
+    return strspn(hex, "0123456789abcdefABCDEF") == 64 && hex[64] == '\0';
+}
+
+/* A digest that stands in the manifest's place. */
+static int check_digest_text(const args *a)
+{
+    const char *given = a->n_operands > 1 ? a->operands[1] : "";
+    if (strncmp(given, "sha256:", 7) != 0 || is_sha256_hex(given + 7))
+        return STATUS_GOOD;
+    return report_usage(a,
+                        "'%.120s' is no digest: sha256: and 64 hex digits "
+                        "are wanted",
+                        given);
+}
+
 static int check_root_text(const args *a)
 {
     const char *given = a->values[OPT_ROOT];
     const char *hex = given != NULL ? root_hex(given) : NULL;
-    if (hex == NULL ||
-        (strspn(hex, "0123456789abcdefABCDEF") == 64 && hex[64] == '\0'))
+    if (hex == NULL || is_sha256_hex(hex))
         return STATUS_GOOD;
     return report_usage(a,
                         "--root is '%s': the 64 hex digits of a manifest's "
@@ -278,7 +295,10 @@ static void print_json(const verifying *v, const verify_run *r, bool good)
     js_set_u64(object, "read_bytes", r->run.done_bytes);
     js_set(object, "seconds", js_measure(r->run.seconds));
     js_set(object, "bytes_per_s", js_measure(job_rate(&r->run)));
-    js_print(v->a->out, object);
+    if (v->all != NULL)
+        js_append(v->all, object);
+    else
+        js_print(v->a->out, object);
 }
 
 static void print_shard(const verifying *v)
@@ -336,9 +356,7 @@ static void print_text(const verifying *v, const verify_run *r)
     }
     out_text(v->a->out, v->is_signed ? " (signed)\n" : "\n");
     if (r->report != NULL)
-        report_note(v->path, "%s in %.2f s, %s/s",
-                    text_size(r->run.done_bytes).text, r->run.seconds,
-                    text_size((uint64_t)job_rate(&r->run)).text);
+        job_note(&r->run);
 }
 
 /* Of what does not open the whole must be known, and the same, for it to be
@@ -377,9 +395,12 @@ static int verify(verifying *v)
     return good ? STATUS_GOOD : STATUS_FAULT;
 }
 
-static int verify_file(const args *a, const char *path, bool of_set)
+static int verify_file(const args *a, const char *path, bool of_set,
+                       json_object *all)
 {
-    verifying v = { .a = a, .path = path, .fd = -1, .of_set = of_set };
+    verifying v = {
+        .a = a, .path = path, .fd = -1, .of_set = of_set, .all = all
+    };
     int status = read_manifest(&v);
     if (status == STATUS_GOOD)
         status = open_file(&v);
@@ -424,7 +445,24 @@ static bool opens_alone(const char *path)
     return true;
 }
 
-/* Of a set each shard, as a file of its own, to the last one. */
+/* Each shard as a file of its own, to the last one. */
+static int verify_set(const args *a, const ggld_file *set, uint32_t n_shards)
+{
+    json_object *all = a->values[OPT_JSON] != NULL ? js_array() : NULL;
+    int worst = refuse_ggsum(a);
+
+    for (uint32_t i = 0; i < n_shards && worst != STATUS_USAGE; i++) {
+        const char *path = ggld_file_path(ggld_file_shard(set, i));
+        int status = verify_file(a, path, true, all);
+        worst = status != STATUS_GOOD ? status : worst;
+    }
+    if (all != NULL && worst != STATUS_USAGE)
+        js_print(a->out, all);
+    else
+        json_object_put(all);
+    return worst;
+}
+
 static int verify_run_command(const args *a)
 {
     ggld_open_options how = ggld_open_options_init();
@@ -433,24 +471,20 @@ static int verify_run_command(const args *a)
     ggld_error err;
     int worst;
 
-    if (check_root_text(a) != STATUS_GOOD)
+    if (check_root_text(a) != STATUS_GOOD ||
+        check_digest_text(a) != STATUS_GOOD)
         return STATUS_USAGE;
     how.flags = GGLD_OPEN_METADATA | single_flag(a->values[OPT_SINGLE]);
     if (ggld_open_path(&set, a->operands[0], &how, &err) != GGLD_OK)
         return opens_alone(a->operands[0])
                    ? report_error(a->operands[0], &err)
-                   : verify_file(a, a->operands[0], false);
+                   : verify_file(a, a->operands[0], false, NULL);
     ggld_file_get_info(set, &info);
     if (info.n_shards == 1) {
         ggld_close(set);
-        return verify_file(a, a->operands[0], false);
+        return verify_file(a, a->operands[0], false, NULL);
     }
-    worst = refuse_ggsum(a);
-    for (uint32_t i = 0; i < info.n_shards && worst != STATUS_USAGE; i++) {
-        const char *path = ggld_file_path(ggld_file_shard(set, i));
-        int status = verify_file(a, path, true);
-        worst = status != STATUS_GOOD ? status : worst;
-    }
+    worst = verify_set(a, set, info.n_shards);
     ggld_close(set);
     return worst;
 }

@@ -58,7 +58,7 @@ static int warm_run(const args *a)
     model m;
 
     int status = job_open(a, a->values[OPT_IO], a->values[OPT_BUDGET],
-                          a->values[OPT_SINGLE], &options.io,
+                          a->values[OPT_SINGLE], false, &options.io,
                           &options.max_resident_bytes, &m);
     if (status != STATUS_GOOD)
         return status;

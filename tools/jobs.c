@@ -8,27 +8,31 @@
 #include "opts.h"
 #include "report.h"
 #include "stop.h"
+#include "text.h"
 
-static int parse_io(const args *a, const char *text, uint32_t *out)
+/* past_cache: what bypasses the page cache is a way too. */
+static int parse_io(const args *a, const char *text, bool past_cache,
+                    uint32_t *out)
 {
     static const char *const names[] = { "auto", "map", "pread", "direct",
                                          "uring" };
     if (text == NULL)
         return STATUS_GOOD;
     for (uint32_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (strcmp(text, names[i]) == 0) {
+        if (strcmp(text, names[i]) == 0 &&
+            (past_cache || strcmp(text, "direct") != 0)) {
             *out = i;
             return STATUS_GOOD;
         }
-    return report_usage(a, "--io is '%s': auto, map, pread, direct or uring",
-                        text);
+    return report_usage(a, "--io is '%s': auto, map, pread%s or uring", text,
+                        past_cache ? ", direct" : "");
 }
 
 int job_open(const args *a, const char *io, const char *budget,
-             const char *single, uint32_t *io_out, uint64_t *budget_bytes,
-             model *m)
+             const char *single, bool past_cache, uint32_t *io_out,
+             uint64_t *budget_bytes, model *m)
 {
-    int status = parse_io(a, io, io_out);
+    int status = parse_io(a, io, past_cache, io_out);
     if (status == STATUS_GOOD && budget != NULL &&
         (!opts_size(budget, budget_bytes) || *budget_bytes == 0))
         status =
@@ -76,6 +80,16 @@ int job_run_finish(job_run *r, struct uv_loop_s *loop)
     if (stop_asked())
         return report(r->path, "stopped by a signal");
     return report_error(r->path, &r->result);
+}
+
+/* Who waited wants to know, and who looks on; a script that reads what others
+ * say on standard error does not. */
+void job_note(const job_run *r)
+{
+    if (!r->bar.terminal && r->seconds < 1)
+        return;
+    report_note(r->path, "%s in %.2f s, %s/s", text_size(r->done_bytes).text,
+                r->seconds, text_size((uint64_t)job_rate(r)).text);
 }
 
 double job_rate(const job_run *r)

@@ -20,10 +20,11 @@ typedef struct job_run {
 } job_run;
 
 /* Opens the model, once the values of --io, --budget and --single are
- * understood; what is NULL of them leaves its result as it was. Exit status. */
+ * understood; what is NULL of them leaves its result as it was. past_cache:
+ * --io may be direct. Exit status. */
 int job_open(const args *a, const char *io, const char *budget,
-             const char *single, uint32_t *io_out, uint64_t *budget_bytes,
-             model *m);
+             const char *single, bool past_cache, uint32_t *io_out,
+             uint64_t *budget_bytes, model *m);
 
 void job_run_begin(job_run *r, const char *path, const char *label);
 void job_run_progress(ggld_job *job, uint64_t done_bytes, uint64_t total_bytes,
@@ -35,5 +36,8 @@ int job_run_finish(job_run *r, struct uv_loop_s *loop);
 
 /* Bytes per second, 0 where no time has passed. */
 double job_rate(const job_run *r);
+
+/* Notes bytes, time and rate on a terminal, and where it took a second. */
+void job_note(const job_run *r);
 
 #endif /* TOOLS_JOBS_H */

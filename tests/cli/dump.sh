@@ -170,7 +170,7 @@ echo old >"$work/old"
 is "-o: no room" 1 $?
 has "-o: no room" "$work/err" "ggld: $work/old: cannot write: File too large"
 is "-o: the old file is as it was" old "$(cat "$work/old")"
-expect "-o: the model itself" 1 "" "not overwritten" \
+expect "-o: the model itself" 2 "" "OUT is FILE itself" \
     dump "$sample" $name -o "$sample"
 expect "-o: folders that are not there" 0 "" "" \
     dump "$sample" $name --format raw -o "$work/made/for/o"

@@ -23,7 +23,11 @@ flip() { # FILE OFFSET
 settle() { sleep 0.2; }
 
 # ---- hash ----
-expect "hash" 0 "ggsum 1" "/s" hash "$sample"
+SECONDS=0
+expect "hash" 0 "ggsum 1" - hash "$sample"
+if [ "$SECONDS" = 0 ]; then
+    is "hash: how fast it was is not for a script" "" "$(cat "$work/err")"
+fi
 is "hash: tensors" "$n" "$(grep -c '^tensor ' "$work/out")"
 run hash --format sha256sum "$sample"
 is "hash: sha256sum's own format" "$whole  $sample" "$(cat "$work/out")"
@@ -51,17 +55,17 @@ run hash "$sample"
 same "hash: the same in a file" "$work/out" "$work/out.ggsum"
 for format in ggsum llama sha256sum digest lfs in-toto; do
     run hash --format $format -o "$work/m" "$sample"
-    expect "verify: $format" 0 "good: " "/s" verify "$sample" "$work/m"
+    expect "verify: $format" 0 "good: " - verify "$sample" "$work/m"
 done
 run sample --seed 7 "$work/other.gguf"
 run hash --format in-toto "$work/sample.gguf" "$work/other.gguf"
 json "hash: two files, sorted" '[.predicate.resources[].name]' \
     '["other.gguf","sample.gguf"]'
 cp "$work/out" "$work/both.json"
-expect "verify: one of two" 0 "good: the whole file" "/s" \
+expect "verify: one of two" 0 "good: the whole file" - \
     verify "$work/other.gguf" "$work/both.json"
 expect "hash: a ggsum of two" 2 "" "one file" hash "$sample" "$work/other.gguf"
-expect "hash: --save of two" 0 "" "/s" hash --save "$sample" "$work/other.gguf"
+expect "hash: --save of two" 0 "" - hash --save "$sample" "$work/other.gguf"
 is "hash: --save wrote two" 2 "$(find "$work" -name '*.gguf.ggsum' | wc -l)"
 expect "hash: an unknown algorithm" 2 "" "--algo is 'md5'" hash -a md5 "$sample"
 expect "hash: an unknown format" 2 "" "--format is 'x'" hash -f x "$sample"
@@ -82,20 +86,25 @@ run hash --whole --uncached "$sample"
 has "hash: --whole" "$work/out" "whole sha256:$whole"
 
 # ---- verify ----
-expect "verify: beside the file" 0 "good: " "/s" verify "$sample"
-expect "verify: --all" 0 "sha256 of tensor token_embd.weight" "/s" \
+expect "verify: beside the file" 0 "good: " - verify "$sample"
+expect "verify: --all" 0 "sha256 of tensor token_embd.weight" - \
     verify --all "$sample"
-expect "verify: a digest" 0 "good: the whole file" "/s" \
+expect "verify: a digest" 0 "good: the whole file" - \
     verify "$sample" "sha256:$whole"
-expect "verify: a wrong digest" 1 "the file differs: expected sha256 0000" "/s" \
+expect "verify: a wrong digest" 1 "the file differs: expected sha256 0000" - \
     verify "$sample" "sha256:$(printf '%064d' 0)"
-expect "verify: half a digest" 1 "" "'sha256:HEX' is wanted" \
+expect "verify: half a digest" 2 "" "is no digest: sha256: and 64 hex digits are" \
     verify "$sample" "sha256:${whole:0:32}"
-expect "verify: another model's" 1 "differs" "/s" \
+expect "hash: a digest of two" 2 "" \
+    "digest speaks of one file, and 2 were given: sha256sum speaks of several" \
+    hash -f digest "$sample" "$sample"
+expect "verify: a digest that is none" 2 "" "'sha256:00' is no digest: sha256: and 64 hex digits" \
+    verify "$sample" sha256:00
+expect "verify: another model's" 1 "differs" - \
     verify "$work/other.gguf" "$sample.ggsum"
 cp "$sample" "$work/bad.gguf"
 flip "$work/bad.gguf" 900000
-expect "verify: a flipped bit" 1 "differs first in bytes" "/s" \
+expect "verify: a flipped bit" 1 "differs first in bytes" - \
     verify "$work/bad.gguf" "$sample.ggsum"
 run verify --json "$work/bad.gguf" "$sample.ggsum"
 is "verify: status with JSON" 1 "$rc"
@@ -118,10 +127,10 @@ sed 's/^size .*/size 7/' "$sample.ggsum" >"$work/x.ggsum"
 expect "verify: a changed manifest" 1 "" "x.ggsum line 4: metadata" \
     verify "$sample" "$work/x.ggsum"
 expect "verify: nothing" 2 "" "operand missing" verify
-expect "verify: e3b0c442" 1 "no bytes at all" "/s" verify "$sample" \
+expect "verify: e3b0c442" 1 "no bytes at all" - verify "$sample" \
     sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855
 root=$(sed -n 's/^root sha256://p' "$sample.ggsum")
-expect "verify: the root" 0 "good: " "/s" verify --root "$root" "$sample"
+expect "verify: the root" 0 "good: " - verify --root "$root" "$sample"
 expect "verify: another root" 1 "" "not the one given" \
     verify --root "${root//[0-9]/0}" "$sample"
 size=$(wc -c <"$sample")
@@ -177,22 +186,22 @@ expect "verify: a key twice" 1 "" "repeat another of the same object" \
 
 # ---- once ----
 settle
-expect "once: first" 0 "good: metadata" "/s" \
+expect "once: first" 0 "good: metadata" - \
     verify --folder "$work/cache" "$sample"
 expect "once: again" 0 "verified before" "" \
     verify --folder "$work/cache" "$sample"
-XDG_CACHE_HOME=$work/xdg expect "once: where it is kept" 0 "good: " "/s" \
+XDG_CACHE_HOME=$work/xdg expect "once: where it is kept" 0 "good: " - \
     verify --once "$sample"
 is "once: one record" 1 "$(find "$work/xdg/ggld/verified" -type f | wc -l)"
 cp "$sample.ggsum" "$work/bad.gguf.ggsum"
 settle
-expect "once: bad files" 1 "differs" "/s" \
+expect "once: bad files" 1 "differs" - \
     verify --folder "$work/cache" "$work/bad.gguf"
-expect "once: are not remembered" 1 "differs" "/s" \
+expect "once: are not remembered" 1 "differs" - \
     verify --folder "$work/cache" "$work/bad.gguf"
 touch "$sample"
 settle
-expect "once: touched" 0 "good: metadata" "/s" \
+expect "once: touched" 0 "good: metadata" - \
     verify --folder "$work/cache" "$sample"
 
 # ---- sign ----
@@ -208,7 +217,7 @@ if command -v openssl >/dev/null; then
     openssl pkeyutl -verify -rawin -pubin -inkey "$work/pub.pem" \
         -in "$sample.ggsum" -sigfile "$sample.ggsum.sig" >/dev/null
     is "sign: openssl takes it" 0 $?
-    expect "verify: signed" 0 "(signed)" "/s" \
+    expect "verify: signed" 0 "(signed)" - \
         verify --pubkey "$work/pub.pem" "$sample"
     expect "verify: by another" 1 "" "not this key's signature" \
         verify --pubkey "$work/pub2.pem" "$sample"
@@ -222,9 +231,12 @@ if command -v openssl >/dev/null; then
         sign --key "$work/key.pem" -o "$work/key.pem" "$sample.ggsum"
     expect "sign: over the manifest" 2 "" "OUT is the manifest or the key" \
         sign --key "$work/key.pem" -o "$sample.ggsum" "$sample.ggsum"
+    run hash --save "$sample"
     expect "sign: a public key" 1 "" "no Ed25519 private key" \
         sign --key "$work/pub.pem" "$sample.ggsum"
-    expect "sign: no manifest" 1 "" "no manifest of a known kind" \
+    is "sign: one line says why not" 1 "$(wc -l <"$work/err")"
+    run hash --save --chunks sha256 "$sample"
+    expect "sign: no manifest" 1 "" "ggld: $sample: manifest: no manifest of a known kind" \
         sign --key "$work/key.pem" "$sample"
     echo short >"$sample.ggsum.sig"
     expect "verify: a short signature" 1 "" "it has 6 bytes" \

@@ -21,7 +21,7 @@ json "warm: keys" 'keys_unsorted' \
 for io in auto map pread; do
     expect "warm --io $io" 0 "are warm" "" warm --io $io "$sample"
 done
-expect "warm --io direct" 1 "" "warms nothing" warm --io direct "$sample"
+expect "warm --io direct" 2 "" "--io is 'direct': auto, map, pread or uring" warm --io direct "$sample"
 expect "warm --io none" 2 "" "--io is 'none'" warm --io none "$sample"
 run warm --json --tensors 'blk.0.*,output_norm.weight' "$sample"
 json "warm: patterns" '.tensors' "$("$ggld" tensors --json "$sample" |
@@ -86,6 +86,10 @@ fi
 
 # ---- stream ----
 expect "stream" 0 "page cache" "" stream --budget 1M "$sample"
+run warm "$sample"
+run stream --json "$sample"
+json "stream: what was warm before" \
+    '.page_cache_before_bytes == .peak_page_cache_bytes' true
 for io in auto map pread; do
     for f32 in '' --f32; do
         # shellcheck disable=SC2086 # an option or none
@@ -95,7 +99,7 @@ for io in auto map pread; do
     done
 done
 json "stream: keys" 'keys_unsorted' \
-    '["file","budget_bytes","read_bytes","seconds","bytes_per_s","peak_rss_anon_bytes","peak_page_cache_bytes"]'
+    '["file","budget_bytes","read_bytes","seconds","bytes_per_s","peak_rss_anon_bytes","peak_page_cache_bytes","page_cache_before_bytes"]'
 expect "stream: a small budget" 1 "" "budget of 1024" stream --budget 1K "$sample"
 expect "stream: no file" 1 "" "No such file" stream "$work/none"
 head -c 100000 "$sample" >"$work/part.gguf"

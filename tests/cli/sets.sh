@@ -61,7 +61,7 @@ expect "kv" 0 "llama" "" kv "$third" general.architecture
 expect "kv --single" 1 "" "no key" kv --single "$third" general.architecture
 expect "dump" 0 "0" "" dump "$first" four
 expect "dump --single" 1 "" "four" dump --single "$first" four
-expect "dump: over a shard" 1 "" "is the model itself" \
+expect "dump: over a shard" 2 "" "OUT is FILE itself, or a shard of it" \
     dump "$first" four -o "$third"
 expect "quantize: over a shard" 2 "" "OUT is a shard of IN" \
     quantize "$first" "$third" --type f16
@@ -124,8 +124,16 @@ if printf '%s\n' "${commands[@]}" | grep -qx warm; then
     json "residency --single" '.size_bytes' 32
 
     # Digests: each shard as a file, under its name.
-    expect "hash: a ggsum is of one file" 2 "" "--save writes one for" \
+    expect "hash: a ggsum is of one file" 2 "" \
+        "ggsum speaks of one file, and FILE is a shard of a set of 3: --single hashes that one, --save writes a ggsum beside each" \
         hash "$second"
+    expect "hash: a digest is of one file" 2 "" \
+        "digest speaks of one file, and FILE is a shard of a set of 3: --single hashes that one; sha256sum speaks of all" \
+        hash -f digest "$second"
+    expect "hash: a uuid of a set" 2 "" "a uuid is of all tensors of one file" \
+        hash -f llama -a uuid "$second"
+    expect "hash: a uuid of a shard" 0 "uuid " - \
+        hash -f llama -a uuid --single "$second"
     run hash --format sha256sum "$second"
     is "hash: sha256sum agrees" 0 "$(cd / && sha256sum --quiet -c "$work/out" \
         >/dev/null 2>&1; echo $?)"
@@ -148,6 +156,9 @@ if printf '%s\n' "${commands[@]}" | grep -qx warm; then
         expect "verify with ${manifest##*/}" 0 "m-00003-of-00003.gguf: good" - \
             verify "$second" $manifest
     done
+    run verify --json "$second"
+    json "verify: JSON is one value" 'map([.file,.good])|length,all(.[];.[1])' \
+        $'3\ntrue'
     expect "verify with a ggsum" 2 "" "a ggsum speaks of one file" \
         verify "$second" "$second.ggsum"
     expect "verify --single with it" 0 "good" - \
