@@ -125,8 +125,8 @@ static void print_text(output *o, const result *r)
     out_printf(o, "%-8s  %12s  %12s  %12s  %12s  %12s  %8s\n", "type",
                "in cache", "elements", "in memory", "in memory", "memset",
                "ratio");
-    out_printf(o, "%-8s  %12s  %12s  %12s  %12s  %12s  %8s\n", "", "Gelem/s",
-               "in memory", "Gelem/s", "GB/s", "GB/s", "");
+    out_printf(o, "%-8s  %12s  %12s  %12s  %12s  %12s\n", "", "Gelem/s",
+               "in memory", "Gelem/s", "GB/s", "GB/s");
     for (size_t i = 0; i < r->n_types; i++)
         print_type(o, &r->types[i]);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* ggld sample: a llama-shaped model of random weights, to try things on. */
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,6 +29,7 @@ enum {
 #define LAYERS_MAX  100000
 #define VOCAB_MAX   16000000
 #define FF_STEP     256
+#define TYPES_END   64 /* past the number of any type */
 
 static const sample_shape shape_small = {
     .name = "ggld sample",
@@ -66,6 +68,22 @@ static int parse_like(const args *a, sample_shape *shape)
     return STATUS_GOOD;
 }
 
+/* Types that a model can be of, in the order of their numbers. */
+static int unknown_type(const args *a, const char *name)
+{
+    const ggld_type_traits *traits;
+    char list[400] = "";
+    size_t n = 0;
+    uint32_t file_type;
+
+    for (uint32_t type = 0; type < TYPES_END; type++)
+        if ((traits = ggld_type_traits_of(type)) != NULL &&
+            ftype_of_tensor_type(type, &file_type) && n < sizeof list)
+            n += (size_t)snprintf(list + n, sizeof list - n, "%s%s",
+                                  n != 0 ? ", " : "", traits->name);
+    return report_usage(a, "no model is of type '%.40s': %s", name, list);
+}
+
 /* The mix that llama.cpp makes: a better type for the output of a four-bit
  * model. The small one is all of one type. */
 static int parse_type(const args *a, sample_shape *shape)
@@ -73,10 +91,9 @@ static int parse_type(const args *a, sample_shape *shape)
     const char *name = a->values[OPT_TYPE] ? a->values[OPT_TYPE] : "q4_0";
     bool mixed = a->values[OPT_LIKE] != NULL;
 
-    if (!ggld_type_from_name(name, &shape->type))
-        return report_usage(a, "unknown type '%s'", name);
-    if (!ftype_of_tensor_type(shape->type, &shape->file_type))
-        return report_usage(a, "no model is of type '%s'", name);
+    if (!ggld_type_from_name(name, &shape->type) ||
+        !ftype_of_tensor_type(shape->type, &shape->file_type))
+        return unknown_type(a, name);
     shape->output_type = shape->type;
     if (mixed && ggld_type_traits_of(shape->type)->block_elems > 1 &&
         shape->type != GGLD_TYPE_Q8_0)

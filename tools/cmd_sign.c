@@ -11,26 +11,31 @@
 
 enum { OPT_KEY, OPT_OUTPUT };
 
-/* Only what can be verified is signed; and who signs for fast chunks is told
- * what that is not worth. */
-static int check_manifest(const char *path, const char *text, size_t size)
+/* Only what can be verified is signed. */
+static int check_manifest(const char *path, const char *text, size_t size,
+                          uint32_t *chunk_algo)
 {
     ggld_manifest *manifest;
     ggld_manifest_info info = { .struct_size = sizeof info };
     ggld_error err;
-    const char *slash = strrchr(path, '/');
-    if (ggld_manifest_parse(&manifest, slash != NULL ? slash + 1 : path, text,
-                            size, GGLD_MANIFEST_ANY, &err) != GGLD_OK)
+    if (ggld_manifest_parse(&manifest, "manifest", text, size,
+                            GGLD_MANIFEST_ANY, &err) != GGLD_OK)
         return report_error(path, &err);
     ggld_manifest_get_info(manifest, &info);
     ggld_manifest_free(manifest);
-    if (info.chunk_algo != 0 && info.chunk_algo != GGLD_ALGO_SHA256)
+    *chunk_algo = info.chunk_algo;
+    return STATUS_GOOD;
+}
+
+/* Who has signed for fast chunks is told what that is not worth. */
+static void note_chunks(const char *path, uint32_t chunk_algo)
+{
+    if (chunk_algo != 0 && chunk_algo != GGLD_ALGO_SHA256)
         report_note(path,
                     "its chunks have %s digests, which a forger can match: "
                     "verification on access will find damage only (see "
                     "ggld hash --chunks sha256)",
-                    ggld_algo_name(info.chunk_algo));
-    return STATUS_GOOD;
+                    ggld_algo_name(chunk_algo));
 }
 
 static int write_signature(const char *path,
@@ -50,11 +55,12 @@ static int sign(const args *a, const char *text, size_t size)
     uint8_t signature[GGLD_SIGNATURE_BYTES];
     char *key;
     size_t key_size;
+    uint32_t chunk_algo = 0;
     ggld_error err;
     const char *path = a->operands[0];
     int status = path_with(path, ".sig", beside);
     if (status == STATUS_GOOD)
-        status = check_manifest(path, text, size);
+        status = check_manifest(path, text, size, &chunk_algo);
     if (status == STATUS_GOOD)
         status = text_read(a->values[OPT_KEY], &key, &key_size);
     if (status != STATUS_GOOD)
@@ -65,9 +71,12 @@ static int sign(const args *a, const char *text, size_t size)
     free(key);
     if (status != STATUS_GOOD)
         return status;
-    return write_signature(a->values[OPT_OUTPUT] != NULL ? a->values[OPT_OUTPUT]
-                                                         : beside,
-                           signature);
+    status = write_signature(
+        a->values[OPT_OUTPUT] != NULL ? a->values[OPT_OUTPUT] : beside,
+        signature);
+    if (status == STATUS_GOOD)
+        note_chunks(path, chunk_algo);
+    return status;
 }
 
 static int sign_run(const args *a)

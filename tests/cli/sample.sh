@@ -30,7 +30,7 @@ for type in f32 f16 bf16 q8_0 q4_0 q4_1 q5_0 q5_1 q2_k q3_k q4_k q5_k q6_k \
             END { print NR, (!bad && differ > 1000 ? "ok" : "no") }'
     )"
 done
-expect "no such type of model" 2 "" "no model is of type 'i8'" \
+expect "no such type of model" 2 "" "no model is of type 'i8': f32, f16, q4_0, " \
     sample --type i8 "$work/none"
 
 run sample --layers 5 --vocab 2000 "$work/b.gguf"
