@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* ggld merge: the shards of a model as one file. */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -57,11 +58,33 @@ static int merge(const args *a, ggld_merge_options *options)
 
 /* ---- consume ---- */
 
-static bool is_halfway(const char *path)
+static bool is_beside(const char *path, const char *suffix)
 {
-    char journal[4096];
-    int n = snprintf(journal, sizeof journal, "%s.ggld-merge", path);
-    return n > 0 && (size_t)n < sizeof journal && access(journal, F_OK) == 0;
+    char name[4096];
+    int n = snprintf(name, sizeof name, "%s%s", path, suffix);
+    return n > 0 && (size_t)n < sizeof name && access(name, F_OK) == 0;
+}
+
+/* Nothing is to be mended but what the error says, or nothing at all? */
+static bool goes_on(const ggld_error *err)
+{
+    return err->code == GGLD_E_CANCELLED ||
+           (err->code == GGLD_E_IO && err->sys_errno != ENOENT);
+}
+
+static void note_halfway(const char *path, const ggld_error *err)
+{
+    if (!is_beside(path, ".ggld-merge") || !is_beside(path, ".ggld-part"))
+        return;
+    if (goes_on(err))
+        report_note(path, "the merge is halfway, and nothing is lost: the same "
+                          "command goes on");
+    else
+        report_note(path,
+                    "the merge is halfway: shards that are gone are in "
+                    "'%s.ggld-part', keep it; once the above is mended "
+                    "the same command goes on",
+                    path);
 }
 
 static int consume(const args *a, const ggld_merge_options *options)
@@ -77,12 +100,10 @@ static int consume(const args *a, const ggld_merge_options *options)
         out_text(a->out, ": merged, and the shards consumed\n");
         return STATUS_GOOD;
     }
-    if (!is_halfway(path))
-        return failed(a, path, &err);
-    report_error(path, &err);
-    report_note(path, "the merge is halfway, and nothing is lost: the same "
-                      "command goes on");
-    return STATUS_FAULT;
+    int status = is_beside(path, ".ggld-merge") ? report_error(path, &err)
+                                                : failed(a, path, &err);
+    note_halfway(path, &err);
+    return status;
 }
 
 static int merge_run(const args *a)

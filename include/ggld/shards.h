@@ -183,10 +183,15 @@ ggld_status ggld_merge(const ggld_file *file, const char *path,
  * call goes on (shard_path may then be that of a shard that is gone); nothing
  * is lost meanwhile: each tensor is in a shard, in the part, or in both. Where
  * no shard is in it yet, a failure leaves nothing. At last the part gets its
- * name, and the journal goes.
+ * name, and the journal goes. Shards, and a part, that have other times or are
+ * copies are read, and known by their content; before anything more is removed
+ * all that is left is looked at.
  *
  * GGLD_E_CHANGED: a shard, or the part, is not what it was when the merge
- * began, or another merge of theirs is at work. Any thread. */
+ * began, or another merge of theirs is at work. GGLD_E_INVALID: a part is there
+ * of which no journal tells: it may be all that is left of other shards, and is
+ * not touched. GGLD_E_SHARD: no shard is there, but a whole model at path, as
+ * after a merge that was done. Any thread. */
 GGLD_API GGLD_MUST_CHECK
 ggld_status ggld_merge_consume(const char *shard_path, const char *path,
                                const ggld_merge_options *options,

@@ -28,6 +28,12 @@ static inline ggld_place ggld_place_of(ggld_section section, uint64_t index,
     return place;
 }
 
+/* Of the file as a whole. */
+static inline ggld_place ggld_in_file(void)
+{
+    return ggld_place_of(GGLD_IN_FILE, GGLD_NO_INDEX, 0);
+}
+
 /* Sets *err (where it is not NULL) and returns code, which is not GGLD_OK. A
  * message that is too long ends in "...". */
 ggld_status ggld_fail(ggld_error *err, ggld_status code, ggld_place place,

@@ -165,6 +165,17 @@ static void make_temp_name(const ggld_target *t,
              NAME_MAX - TEMP_SUFFIX_BYTES, t->name, (unsigned long long)number);
 }
 
+bool ggld_target_is_temp(const char *temp, const char *name)
+{
+    size_t len = strlen(name), max = NAME_MAX - TEMP_SUFFIX_BYTES;
+
+    len = len < max ? len : max;
+    return strlen(temp) == len + TEMP_SUFFIX_BYTES &&
+           memcmp(temp, name, len) == 0 &&
+           memcmp(temp + len, ".tmp.", 5) == 0 &&
+           strspn(temp + len + 5, "0123456789abcdef") == 16;
+}
+
 /* The old file's mode whatever the umask is; a new one's by the umask. */
 static int open_temp(const ggld_target *t, const char *temp_name)
 {

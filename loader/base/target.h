@@ -36,6 +36,8 @@ ggld_status ggld_target_open(ggld_target *t, const char *path,
                              const ggld_allocator *allocator, ggld_error *err);
 /* Makes the temporary file; *fd is open for writing. */
 ggld_status ggld_target_make_temp(ggld_target *t, int *fd, ggld_error *err);
+/* Is temp such a file's name, of a target called name? */
+bool ggld_target_is_temp(const char *temp, const char *name);
 /* The temporary file once more, for reading. */
 ggld_status ggld_target_reopen(const ggld_target *t, int *fd, ggld_error *err);
 /* Gives the temporary file the name, and syncs the folder. On failure of the

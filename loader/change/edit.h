@@ -50,12 +50,6 @@ struct ggld_edit {
     bool spent;  /* carried out, or that failed */
 };
 
-/* Of the file as a whole. */
-static inline ggld_place ggld_in_file(void)
-{
-    return ggld_place_of(GGLD_IN_FILE, GGLD_NO_INDEX, 0);
-}
-
 static inline ggld_string ggld_text_of(const char *text)
 {
     ggld_string s = { text, __builtin_strlen(text) };

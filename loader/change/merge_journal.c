@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* See merge_journal.h. Numbers of eight bytes, little-endian: magic, n, device,
- * inode, digest of the prefix, three a shard, digest of these; then a byte a
+ * inode, digest of the prefix, five a shard, digest of these; then a byte a
  * shard. */
 #include "merge_journal.h"
 
@@ -11,18 +11,19 @@
 #include <unistd.h>
 
 #include "../base/bytes.h"
+#include "content.h"
 #include "sys.h"
 
-#define MAGIC      UINT64_C(0x31474D444C474721) /* "!GGLDMG1" */
+#define MAGIC      UINT64_C(0x32474D444C474721) /* "!GGLDMG2" */
 #define N_HEAD     5u
-#define N_SHARD    3u
+#define N_SHARD    5u
 #define MAX_SHARDS 65535u
 
 ggld_shard_identity ggld_shard_identity_of(const struct stat *st)
 {
     ggld_shard_identity id = { (uint64_t)st->st_size,
                                (uint64_t)st->st_mtim.tv_sec,
-                               (uint64_t)st->st_mtim.tv_nsec };
+                               (uint64_t)st->st_mtim.tv_nsec, 0, 0 };
     return id;
 }
 
@@ -31,16 +32,6 @@ bool ggld_shard_identity_same(const ggld_shard_identity *a,
 {
     return a->size_bytes == b->size_bytes && a->seconds == b->seconds &&
            a->nanoseconds == b->nanoseconds;
-}
-
-/* FNV-1a: against damage, not against ill will. */
-uint64_t ggld_merge_digest(const void *data, size_t size)
-{
-    const uint8_t *bytes = data;
-    uint64_t digest = UINT64_C(0xCBF29CE484222325);
-    for (size_t i = 0; i < size; i++)
-        digest = (digest ^ bytes[i]) * UINT64_C(0x100000001B3);
-    return digest;
 }
 
 bool ggld_merge_journal_init(ggld_merge_journal *j, const ggld_allocator *a,
@@ -79,40 +70,82 @@ static void encode(const ggld_merge_journal *j, uint8_t *image)
         at = put(at, j->shards[i].size_bytes);
         at = put(at, j->shards[i].seconds);
         at = put(at, j->shards[i].nanoseconds);
+        at = put(at, j->shards[i].n_tensors);
+        at = put(at, j->shards[i].digest);
     }
-    at = put(at, ggld_merge_digest(image, (size_t)(at - image)));
+    at = put(at, ggld_content_number(image, (size_t)(at - image)));
     memcpy(at, j->done, j->n_shards);
 }
 
-static int write_fresh(int folder_fd, const char *name, const void *image,
-                       uint64_t size)
+/* What a save that was killed has left: nothing, or a journal's beginning. */
+static int check_fresh(int fd)
 {
-    int fd = ggld_sys_open(folder_fd, name,
-                           O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0600);
-    if (fd < 0)
+    uint8_t magic[8], found[8];
+    struct stat st;
+
+    if (fstat(fd, &st) != 0)
         return errno;
-    int result = ggld_sys_write(fd, image, size, 0);
+    if (!S_ISREG(st.st_mode))
+        return EEXIST;
+    size_t n = st.st_size < 8 ? (size_t)st.st_size : 8;
+    ggld_store_le64(magic, MAGIC);
+    int result = ggld_sys_read(fd, found, n, 0);
+    return result != 0 ? result : memcmp(found, magic, n) == 0 ? 0 : EEXIST;
+}
+
+static int write_fresh(int fd, int folder_fd, const char *name,
+                       const char *fresh_name, const void *image, uint64_t size,
+                       bool replace)
+{
+    int result = ggld_sys_cut(fd, 0);
+    if (result == 0)
+        result = ggld_sys_write(fd, image, size, 0);
     if (result == 0)
         result = ggld_sys_sync(fd);
-    close(fd);
+    if (result == 0 && !replace)
+        result = ggld_sys_rename_to_free(folder_fd, fresh_name, name);
+    else if (result == 0 &&
+             renameat(folder_fd, fresh_name, folder_fd, name) != 0)
+        result = errno;
+    if (result != 0)
+        unlinkat(folder_fd, fresh_name, 0);
     return result;
+}
+
+static int save(const void *image, uint64_t size, int folder_fd,
+                const char *name, const char *fresh_name, int *lock_fd)
+{
+    int fd = ggld_sys_open(folder_fd, fresh_name,
+                           O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0600);
+    if (fd < 0)
+        return errno;
+    int result = ggld_sys_lock(folder_fd, fresh_name, fd);
+    if (result == 0)
+        result = check_fresh(fd);
+    if (result == 0)
+        result = write_fresh(fd, folder_fd, name, fresh_name, image, size,
+                             *lock_fd >= 0);
+    if (result != 0) {
+        close(fd);
+        return result;
+    }
+    if (*lock_fd >= 0)
+        close(*lock_fd);
+    *lock_fd = fd;
+    return 0;
 }
 
 int ggld_merge_journal_save(ggld_merge_journal *j, const ggld_allocator *a,
                             int folder_fd, const char *name,
-                            const char *fresh_name)
+                            const char *fresh_name, int *lock_fd)
 {
     uint64_t size = j->done_offset + j->n_shards;
     uint8_t *image = ggld_alloc_bytes(a, size);
     if (image == NULL)
         return ENOMEM;
     encode(j, image);
-    int result = write_fresh(folder_fd, fresh_name, image, size);
+    int result = save(image, size, folder_fd, name, fresh_name, lock_fd);
     ggld_free(a, image);
-    if (result == 0 && renameat(folder_fd, fresh_name, folder_fd, name) != 0)
-        result = errno;
-    if (result != 0)
-        unlinkat(folder_fd, fresh_name, 0);
     return result;
 }
 
@@ -131,7 +164,7 @@ static bool is_whole(const uint8_t *image, uint64_t size)
         return false;
     uint64_t digested = N_HEAD + N_SHARD * n;
     return number_at(image, digested) ==
-           ggld_merge_digest(image, (size_t)(8 * digested));
+           ggld_content_number(image, (size_t)(8 * digested));
 }
 
 static int decode(ggld_merge_journal *j, const ggld_allocator *a,
@@ -149,18 +182,16 @@ static int decode(ggld_merge_journal *j, const ggld_allocator *a,
         j->shards[i].size_bytes = number_at(image, at);
         j->shards[i].seconds = number_at(image, at + 1);
         j->shards[i].nanoseconds = number_at(image, at + 2);
+        j->shards[i].n_tensors = number_at(image, at + 3);
+        j->shards[i].digest = number_at(image, at + 4);
     }
     memcpy(j->done, image + j->done_offset, j->n_shards);
     return 0;
 }
 
-int ggld_merge_journal_load(ggld_merge_journal *j, const ggld_allocator *a,
-                            int folder_fd, const char *name)
+static int load(ggld_merge_journal *j, const ggld_allocator *a, int fd)
 {
     struct stat st;
-    int fd = ggld_sys_open(folder_fd, name, O_RDONLY | O_NOFOLLOW, 0);
-    if (fd < 0)
-        return errno;
     int result = fstat(fd, &st) != 0 ? errno : 0;
     uint64_t size = result == 0 ? (uint64_t)st.st_size : 0;
     if (size > 8 * (N_HEAD + N_SHARD * (uint64_t)MAX_SHARDS + 1) + MAX_SHARDS)
@@ -171,7 +202,23 @@ int ggld_merge_journal_load(ggld_merge_journal *j, const ggld_allocator *a,
     if (result == 0)
         result = decode(j, a, image, size);
     ggld_free(a, image);
-    close(fd);
+    return result;
+}
+
+int ggld_merge_journal_load(ggld_merge_journal *j, const ggld_allocator *a,
+                            int folder_fd, const char *name, int *lock_fd)
+{
+    int fd =
+        ggld_sys_open(folder_fd, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK, 0);
+    if (fd < 0)
+        return errno;
+    int result = ggld_sys_lock(folder_fd, name, fd);
+    if (result == 0)
+        result = load(j, a, fd);
+    if (result == 0)
+        *lock_fd = fd;
+    else
+        close(fd);
     return result;
 }
 

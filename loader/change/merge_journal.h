@@ -15,11 +15,13 @@ typedef struct ggld_shard_identity {
     uint64_t size_bytes;
     uint64_t seconds; /* of its last change */
     uint64_t nanoseconds;
+    uint64_t n_tensors;
+    uint64_t digest; /* of its tensors, as they are in the part */
 } ggld_shard_identity;
 
 typedef struct ggld_merge_journal {
     uint64_t device; /* of the part */
-    uint64_t inode;
+    uint64_t inode;  /* 0: it was not yet made when the journal was */
     uint32_t n_shards;
     ggld_shard_identity *shards;
     uint8_t *done;          /* 1: the shard is in the part */
@@ -27,25 +29,30 @@ typedef struct ggld_merge_journal {
     uint64_t done_offset;   /* in the journal's file */
 } ggld_merge_journal;
 
+/* Of a file that has these times; tensors and digest are for the caller. */
 ggld_shard_identity ggld_shard_identity_of(const struct stat *st);
+/* Size and times: is it the same by these alone? */
 bool ggld_shard_identity_same(const ggld_shard_identity *a,
                               const ggld_shard_identity *b);
-/* A number for a text. */
-uint64_t ggld_merge_digest(const void *data, size_t size);
 
 /* Memory for n_shards; false where there is none. */
 bool ggld_merge_journal_init(ggld_merge_journal *j, const ggld_allocator *a,
                              uint32_t n_shards);
 void ggld_merge_journal_free(ggld_merge_journal *j, const ggld_allocator *a);
 
-/* All of these: 0, or the errno. save makes the file under name, by fresh_name
- * and a rename, to disk but for the folder. */
+/* All of these: 0, or the errno; EWOULDBLOCK: another process has the journal
+ * locked. *lock_fd, -1 or of the journal that was there, is of the one that is
+ * there now, and locked.
+ *
+ * save makes the file under name, by fresh_name and a rename, to disk but for
+ * the folder; EEXIST: under fresh_name is what no save has made, or, where there
+ * is no lock yet, there is something under name. */
 int ggld_merge_journal_save(ggld_merge_journal *j, const ggld_allocator *a,
                             int folder_fd, const char *name,
-                            const char *fresh_name);
+                            const char *fresh_name, int *lock_fd);
 /* ENOENT: there is none. EBADMSG: it is damaged. */
 int ggld_merge_journal_load(ggld_merge_journal *j, const ggld_allocator *a,
-                            int folder_fd, const char *name);
+                            int folder_fd, const char *name, int *lock_fd);
 /* The shard is in the part, which is on disk; and now this is too. */
 int ggld_merge_journal_mark(ggld_merge_journal *j, int folder_fd,
                             const char *name, uint32_t no);

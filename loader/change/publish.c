@@ -6,13 +6,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "../base/folder.h"
 #include "../base/quote.h"
+#include "sys.h"
 
 static ggld_status fail_file(const ggld_new_file *f, int sys_errno,
                              const char *what, ggld_error *err)
@@ -79,21 +79,6 @@ ggld_status ggld_publication_name(ggld_publication *p, uint32_t i,
     return GGLD_OK;
 }
 
-/* As mv -n does it, where the file system knows that. */
-static int rename_to_free(int folder_fd, const char *from, const char *to)
-{
-    struct stat st;
-    int result = renameat2(folder_fd, from, folder_fd, to, RENAME_NOREPLACE);
-
-    if (result == 0 || (errno != EINVAL && errno != ENOSYS))
-        return result;
-    if (fstatat(folder_fd, to, &st, AT_SYMLINK_NOFOLLOW) == 0) {
-        errno = EEXIST;
-        return -1;
-    }
-    return renameat(folder_fd, from, folder_fd, to);
-}
-
 /* A file that is there under the name, to NAME.old.*, with the number of its
  * successor's temporary name. */
 static ggld_status put_aside(const ggld_publication *p, ggld_new_file *f,
@@ -109,13 +94,12 @@ static ggld_status put_aside(const ggld_publication *p, ggld_new_file *f,
     if (suffix == NULL)
         return fail_file(f, 0, "has no temporary name", err);
     memcpy(suffix, ".old.", 5);
-    if (rename_to_free(p->folder.folder_fd, f->name, old) == 0) {
+    int result = ggld_sys_rename_to_free(p->folder.folder_fd, f->name, old);
+    if (result == 0)
         memcpy(f->old, old, sizeof old);
-        return GGLD_OK;
-    }
-    return errno == ENOENT
+    return result == 0 || result == ENOENT
                ? GGLD_OK
-               : fail_file(f, errno, "can't put the old one aside", err);
+               : fail_file(f, result, "can't put the old one aside", err);
 }
 
 static ggld_status put_all_aside(ggld_publication *p, ggld_error *err)
@@ -137,9 +121,11 @@ static ggld_status name_all(ggld_publication *p, ggld_error *err)
 {
     for (uint32_t i = p->n_files; i-- > 0;) {
         ggld_new_file *f = &p->files[i];
-        if (rename_to_free(p->folder.folder_fd, f->temp, f->name) != 0)
-            return fail_file(f, errno == EEXIST ? 0 : errno,
-                             errno == EEXIST
+        int result =
+            ggld_sys_rename_to_free(p->folder.folder_fd, f->temp, f->name);
+        if (result != 0)
+            return fail_file(f, result == EEXIST ? 0 : result,
+                             result == EEXIST
                                  ? "has appeared meanwhile"
                                  : "can't give the new file its name",
                              err);
@@ -162,7 +148,7 @@ static void undo(ggld_publication *p)
     for (uint32_t i = 0; i < p->n_files; i++) {
         ggld_new_file *f = &p->files[i];
         if (f->old[0] != '\0')
-            (void)rename_to_free(fd, f->old, f->name);
+            (void)ggld_sys_rename_to_free(fd, f->old, f->name);
         f->old[0] = '\0';
     }
 }

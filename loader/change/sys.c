@@ -5,7 +5,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
+#include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -106,4 +109,34 @@ int ggld_sys_open(int folder_fd, const char *name, int flags, unsigned mode)
         fd = openat(folder_fd, name, flags | O_CLOEXEC | O_NOCTTY, mode);
     while (fd < 0 && errno == EINTR);
     return fd;
+}
+
+int ggld_sys_rename_to_free(int folder_fd, const char *from, const char *to)
+{
+    struct stat st;
+
+    if (renameat2(folder_fd, from, folder_fd, to, RENAME_NOREPLACE) == 0)
+        return 0;
+    if (errno != EINVAL && errno != ENOSYS)
+        return errno;
+    if (fstatat(folder_fd, to, &st, AT_SYMLINK_NOFOLLOW) == 0)
+        return EEXIST;
+    return renameat(folder_fd, from, folder_fd, to) == 0 ? 0 : errno;
+}
+
+int ggld_sys_lock(int folder_fd, const char *name, int fd)
+{
+    struct stat open_one, named;
+    int result;
+
+    do
+        result = flock(fd, LOCK_EX | LOCK_NB);
+    while (result != 0 && errno == EINTR);
+    if (result != 0 && errno == EWOULDBLOCK)
+        return EWOULDBLOCK;
+    if (fstat(fd, &open_one) != 0 ||
+        fstatat(folder_fd, name, &named, AT_SYMLINK_NOFOLLOW) != 0 ||
+        open_one.st_ino != named.st_ino || open_one.st_dev != named.st_dev)
+        return EWOULDBLOCK;
+    return 0;
 }

@@ -12,6 +12,13 @@ int ggld_sys_read(int fd, void *dst, uint64_t size, uint64_t offset);
 int ggld_sys_write(int fd, const void *data, uint64_t size, uint64_t offset);
 int ggld_sys_sync(int fd);
 int ggld_sys_cut(int fd, uint64_t size);
+/* As mv -n does it, where the file system knows that: EEXIST where to is
+ * taken. */
+int ggld_sys_rename_to_free(int folder_fd, const char *from, const char *to);
+/* Locks fd, which was opened as name: EWOULDBLOCK where another process has it
+ * locked, or something else is called so by now. A file system without locks
+ * has none that is locked. */
+int ggld_sys_lock(int folder_fd, const char *name, int fd);
 int ggld_sys_allocate(int fd, int mode, uint64_t offset, uint64_t size);
 
 /* Bytes of a block, in which its file system inserts and shares. */

@@ -103,19 +103,8 @@ static uint32_t n_shards(void)
     return n;
 }
 
-/* Of a process that was killed while it wrote the metadata a temporary file is
- * left, which nobody reads. */
-static void remove_leftovers(void)
-{
-    char command[300];
-    snprintf(command, sizeof command, "rm -f %s/*.tmp.*", folder);
-    if (system(command) != 0)
-        exit(99);
-}
-
 static void expect_done(const char *what, unsigned n)
 {
-    remove_leftovers();
     CHECK(is_whole() && folder_count(folder) == 1,
           "%s %u: the output is %s, %d entries are there", what, n,
           is_whole() ? "whole" : "not whole", folder_count(folder));
@@ -263,20 +252,124 @@ static void expect_refusal(ggld_status want, const char *message)
           ggld_status_name(status), err.message);
 }
 
+static void flip_byte(const char *path, size_t from_end)
+{
+    image im = file_load(path);
+    im.data[im.size - from_end] ^= 1;
+    file_save(path, im.data, im.size);
+    image_free(&im);
+}
+
+/* The same bytes in another file, of another time. */
+static void copy_over(const char *path)
+{
+    image im = file_load(path);
+    char copy[300];
+    snprintf(copy, sizeof copy, "%s.copy", path);
+    file_save(copy, im.data, im.size);
+    image_free(&im);
+    if (rename(copy, path) != 0)
+        exit(99);
+}
+
 static void test_shards_that_change(void)
 {
+    static const char another[] = "is not the one that was there when the "
+                                  "merge began";
     set_halfway();
-    int fd = open(shard_path(1), O_WRONLY | O_APPEND);
+    int fd = open(shard_path(2), O_WRONLY | O_APPEND);
     if (fd < 0 || write(fd, "x", 1) != 1)
         exit(99);
     close(fd);
-    expect_refusal(GGLD_E_CHANGED, "shard 'm-00002-of-00003.gguf' is not the "
-                                   "one that was there when the merge began");
+    expect_refusal(GGLD_E_CHANGED, another);
+    CHECK(file_exists(shard_path(1)),
+          "the second is kept where the third has changed");
     set_halfway();
-    remove(shard_path(1));
-    expect_refusal(GGLD_E_IO, "shard 'm-00002-of-00003.gguf': can't look");
-    CHECK(file_exists(part_path) && file_exists(shard_path(2)),
+    flip_byte(shard_path(2), 1);
+    expect_refusal(GGLD_E_CHANGED, another);
+    CHECK(file_exists(shard_path(1)),
+          "the second is kept where a byte of the third has changed");
+    flip_byte(shard_path(2), 1);
+    ggld_error err = { .message = "" };
+    CHECK_OK(run(&err), err, "put back as it was");
+    expect_done("put back as it was", 0);
+    set_halfway();
+    remove(shard_path(2));
+    expect_refusal(GGLD_E_IO, "shard 'm-00003-of-00003.gguf': can't look");
+    CHECK(file_exists(part_path) && file_exists(shard_path(1)),
           "what is there is kept");
+}
+
+static void test_copies_go_on(void)
+{
+    ggld_error err = { .message = "" };
+
+    set_halfway();
+    copy_over(shard_path(1));
+    copy_over(shard_path(2));
+    CHECK_OK(run(&err), err, "copied shards");
+    expect_done("copied shards", 0);
+    set_halfway();
+    copy_over(part_path);
+    CHECK_OK(run(&err), err, "a copied part");
+    expect_done("a copied part", 0);
+    /* All is done and named, but for the journal's end. */
+    for (unsigned n = 0;; n++) {
+        set_scene();
+        run_killed(n);
+        if (is_whole() && file_exists(journal_path))
+            break;
+    }
+    copy_over(out_path);
+    CHECK_OK(run(&err), err, "a copied output");
+    expect_done("a copied output", 0);
+}
+
+/* What the merge has not made is not touched. */
+static void expect_foreign(const char *path, const char *name)
+{
+    ggld_error err = { .message = "" };
+
+    set_scene();
+    file_save(path, "foreign", 7);
+    ggld_status status = run(&err);
+    image im = file_load(path);
+    CHECK(status == GGLD_E_INVALID && strstr(err.message, name) != NULL &&
+              strstr(err.message, "no journal says whose it is") != NULL,
+          "%s: %s: %s", name, ggld_status_name(status), err.message);
+    CHECK(im.size == 7 && memcmp(im.data, "foreign", 7) == 0, "%s is kept",
+          name);
+    CHECK(is_old() && n_shards() == N_SHARDS &&
+              folder_count(folder) == N_SHARDS + 2,
+          "%s: %d entries", name, folder_count(folder));
+    image_free(&im);
+}
+
+static void test_foreign_files(void)
+{
+    char fresh[200];
+
+    expect_foreign(part_path, "out.gguf.ggld-part");
+    snprintf(fresh, sizeof fresh, "%s-new", journal_path);
+    expect_foreign(fresh, "out.gguf.ggld-merge-new");
+    /* That of another's writing stays, whatever becomes of the merge. */
+    ggld_error err = { .message = "" };
+    set_scene();
+    snprintf(fresh, sizeof fresh, "%s.tmp.notes", part_path);
+    file_save(fresh, "foreign", 7);
+    CHECK_OK(run(&err), err, "beside a file of a like name");
+    CHECK(is_whole() && file_exists(fresh), "a file of a like name is kept");
+}
+
+static void test_again(void)
+{
+    ggld_error err = { .message = "" };
+
+    set_scene();
+    CHECK_OK(run(&err), err, "once");
+    expect_refusal(GGLD_E_SHARD, "they were merged before, it seems, and "
+                                 "nothing is left to do");
+    expect_done("twice", 0);
 }
 
 static void test_journals_that_do_not_fit(void)
@@ -292,13 +385,13 @@ static void test_journals_that_do_not_fit(void)
     file_save(journal_path, im.data, im.size);
     image_free(&im);
 
-    image part = file_load(part_path); /* the same, in another file */
-    char copy[300];
-    snprintf(copy, sizeof copy, "%s.copy", part_path);
-    file_save(copy, part.data, part.size);
+    copy_over(part_path);
+    image part = file_load(part_path);
+    /* The first shard's tensor is the first: one that is a hole again. */
+    memset(part.data + part.size * 2 / 5, 0, part.size * 3 / 5);
+    file_save(part_path, part.data, part.size);
     image_free(&part);
-    if (rename(copy, part_path) != 0)
-        exit(99);
+    copy_over(part_path);
     expect_refusal(GGLD_E_CHANGED,
                    "is not the file that its journal speaks of");
     CHECK(n_shards() == 2, "the shards are kept");
@@ -385,6 +478,9 @@ int main(void)
     test_crashes_twice();
     test_faults();
     test_shards_that_change();
+    test_copies_go_on();
+    test_foreign_files();
+    test_again();
     test_journals_that_do_not_fit();
     test_refusals();
     test_cancelled_and_resumed();

@@ -52,8 +52,36 @@ fi
 expect "--consume" 0 "$work/part.gguf: merged, and the shards consumed" "" \
     merge --consume "$(shard 1)" "$work/part.gguf"
 same "--consume" "$sample" "$work/part.gguf"
+expect "--consume again" 1 "" "they were merged before, it seems" \
+    merge --consume "$(shard 1)" "$work/part.gguf"
+same "--consume again" "$sample" "$work/part.gguf"
 is "--consume: only the output is left" "$work/part.gguf" \
     "$(find "$work" -name 'm-*' -o -name 'part*')"
+make_shards
+echo other >"$work/out.gguf.ggld-part"
+expect "a part of another" 1 "" "'out.gguf.ggld-part' is there beside it" \
+    merge --consume "$(shard 1)" "$work/out.gguf"
+is "a part of another is kept" other "$(cat "$work/out.gguf.ggld-part")"
+rm "$work/out.gguf.ggld-part"
+# Halfway, and the last shard is another by now.
+(
+    ulimit -f 1000
+    "$ggld" merge --consume "$(shard 1)" "$work/part.gguf" 2>"$work/err"
+)
+if [ -f "$work/part.gguf.ggld-merge" ]; then
+    left=$(find "$work" -name 'm-*' | wc -l)
+    cp "$(shard 3)" "$work/third"
+    echo x >>"$(shard 3)"
+    expect "another shard" 1 "" "once the above is mended" \
+        merge --consume "$(shard 1)" "$work/part.gguf"
+    is "another shard: none is removed" "$left" \
+        "$(find "$work" -name 'm-*' | wc -l)"
+    mv "$work/third" "$(shard 3)"
+    touch "$(shard 3)"
+    expect "the shard is back" 0 - "" merge --consume "$(shard 1)" "$work/part.gguf"
+    same "the shard is back" "$sample" "$work/part.gguf"
+fi
+rm -f "$work/part.gguf"
 make_shards
 rm "$(shard 2)"
 expect "a shard is missing, --consume" 1 "" "m-00002-of-00003.gguf" \
