@@ -7,7 +7,7 @@
 #include "source.h"
 
 /* Of a chunk; a multiple of every block. */
-#define GGLD_CHUNK_ELEMS (1u << 16)
+#define GGLD_CHUNK_ELEMS (1u << 17)
 
 typedef struct ggld_output_format ggld_output_format;
 

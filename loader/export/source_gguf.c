@@ -5,9 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <ggld/codec.h>
 #include <ggld/tensor.h>
 
 #include "../base/quote.h"
+#include "plan.h"
 #include "source.h"
 
 static bool recognise(const ggld_source_look *look)
@@ -61,9 +63,13 @@ static ggld_status take_stamps(ggld_export_source *s, ggld_error *err)
 static ggld_status open_gguf(ggld_export_source *s, const char *const *paths,
                              size_t n_paths, ggld_error *err)
 {
+    ggld_open_options options = ggld_open_options_init();
     ggld_file *file;
 
-    ggld_status status = ggld_open_path(&file, paths[0], NULL, err);
+    /* Each byte is read once: through a map that would take a fault for every
+     * few pages, and a file that is cut meanwhile would be a signal. */
+    options.flags = GGLD_OPEN_PREAD;
+    ggld_status status = ggld_open_path(&file, paths[0], &options, err);
     if (status != GGLD_OK)
         return status;
     s->state = file;
@@ -143,13 +149,33 @@ static ggld_status read_bytes(const ggld_export_source *s, uint64_t tensor,
     return status;
 }
 
+/* Of whole blocks as they are in the machine's formats: one read of them all,
+ * where a view reads through a small buffer, again and again. */
+static ggld_status read_blocks(const ggld_source_tensor *t, uint64_t first_elem,
+                               float *dst, uint64_t n_elems, void *scratch,
+                               ggld_error *err)
+{
+    size_t size = (size_t)ggld_stored_bytes(t, n_elems);
+
+    ggld_status status = ggld_tensor_read_bytes(
+        t->gguf, ggld_stored_bytes(t, first_elem), scratch, size, err);
+    return status == GGLD_OK ? ggld_dequantize_f32(t->type, scratch, size, dst,
+                                                   n_elems, err)
+                             : status;
+}
+
 static ggld_status read_f32(const ggld_export_source *s, uint64_t tensor,
                             uint64_t first_elem, float *dst, uint64_t n_elems,
                             void *scratch, ggld_error *err)
 {
-    ggld_view view = ggld_tensor_view(s->tensors[tensor].gguf);
+    const ggld_source_tensor *t = &s->tensors[tensor];
+    uint64_t block = ggld_type_traits_of(t->type)->block_elems;
+    ggld_view view = ggld_tensor_view(t->gguf);
+    ggld_tensor_info info = { .struct_size = sizeof info };
 
-    (void)scratch;
+    ggld_tensor_get_info(t->gguf, &info);
+    if (!info.big_endian && first_elem % block == 0 && n_elems % block == 0)
+        return read_blocks(t, first_elem, dst, n_elems, scratch, err);
     ggld_status status =
         ggld_view_elems(&view, &view, first_elem, n_elems, err);
     if (status == GGLD_OK)
