@@ -63,7 +63,7 @@ static int set_key(const job *j, const char *text)
     int status = STATUS_GOOD;
 
     if (!setting_read(text, known_type, j, true, &s, why)) {
-        status = report_usage(j->a, "--set '%.120s': %s", text, why);
+        status = setting_report(j->a, j->path, text, &s, why);
     } else {
         ggld_edit_value value = { .struct_size = sizeof value,
                                   .type = s.type,

@@ -2,6 +2,7 @@
 /* See setting.h. Numbers are taken only where the type holds them exactly, but
  * for floats, which are rounded to the nearest. */
 #include "setting.h"
+#include "setting_text.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -13,10 +14,6 @@
 #include <json-c/json.h>
 
 #include <ggld/edit.h>
-
-/* The longest string that ggml reads, and more than any JSON list is good
- * for. */
-#define VALUE_MAX (1u << 30)
 
 static const struct {
     uint32_t type;
@@ -67,9 +64,10 @@ static bool fail(char *why, const char *what, const char *text)
     return false;
 }
 
-static bool fail_memory(char *why)
+static bool fail_memory(setting *s, char *why)
 {
     snprintf(why, SETTING_WHY_MAX, "no memory");
+    s->status = STATUS_FAULT;
     return false;
 }
 
@@ -151,63 +149,6 @@ static bool parse_number(uint32_t type, const char *text, void *out)
                                  : parse_float(type, text, out);
 }
 
-/* ---- files ---- */
-
-/* All of f, and a NUL behind it. */
-static char *read_all(FILE *f, size_t *size)
-{
-    size_t cap = 0;
-    char *text = NULL;
-
-    *size = 0;
-    while (!feof(f) && !ferror(f) && *size < VALUE_MAX) {
-        if (*size + 1 >= cap) {
-            cap = cap == 0 ? 65536 : 2 * cap;
-            char *grown = realloc(text, cap);
-            if (grown == NULL)
-                break;
-            text = grown;
-        }
-        *size += fread(text + *size, 1, cap - 1 - *size, f);
-        text[*size] = '\0';
-    }
-    if (feof(f) && !ferror(f))
-        return text;
-    free(text);
-    return NULL;
-}
-
-static char *read_file(const char *path, size_t *size, char *why)
-{
-    FILE *f = fopen(path, "rbe");
-    char *text = NULL;
-
-    if (f != NULL) {
-        errno = 0;
-        text = read_all(f, size);
-    }
-    if (text == NULL)
-        snprintf(why, SETTING_WHY_MAX, "file '%.120s': %s", path,
-                 f == NULL || errno != 0 ? strerror(errno)
-                                         : "too long, or no memory");
-    if (f != NULL)
-        fclose(f);
-    return text;
-}
-
-/* The value's text, to be freed, with a NUL behind it. */
-static char *load_text(const char *text, bool files, size_t *size, char *why)
-{
-    if (files && text[0] == '@' && text[1] != '@')
-        return read_file(text + 1, size, why);
-    text += text[0] == '@' && text[1] == '@';
-    *size = strlen(text);
-    char *copy = strdup(text);
-    if (copy == NULL)
-        (void)fail_memory(why);
-    return copy;
-}
-
 /* ---- arrays ---- */
 
 static bool parse_element(setting *s, uint64_t i, json_object *value,
@@ -239,7 +180,8 @@ static json_object *parse_list(const char *text, size_t len)
     struct json_tokener *tokener = json_tokener_new();
     json_object *list = NULL;
 
-    if (tokener == NULL || len > VALUE_MAX || memchr(text, '\0', len) != NULL) {
+    if (tokener == NULL || len > SETTING_TEXT_MAX ||
+        memchr(text, '\0', len) != NULL) {
         json_tokener_free(tokener);
         return NULL;
     }
@@ -256,19 +198,24 @@ static json_object *parse_list(const char *text, size_t len)
 
 static bool parse_array(const char *text, size_t len, setting *s, char *why)
 {
-    json_object *list = parse_list(text, len);
-    size_t used = 0;
+    size_t used = 0, at;
     bool good = true;
 
+    if (setting_has_lone_surrogate(text, len, &at)) {
+        snprintf(why, SETTING_WHY_MAX,
+                 "'%.6s' is one half of a surrogate pair, alone: no text",
+                 text + at);
+        return false;
+    }
+    json_object *list = parse_list(text, len);
     if (list == NULL)
         return fail(why, "no JSON list:", text);
     s->n = json_object_array_length(list);
     s->data = calloc((size_t)s->n + 1, sizeof(ggld_string));
-    /* A text takes no more than it does in JSON, but for what is not UTF-16:
-     * one of 6 bytes becomes one of 3. */
+    /* A text takes no more than it does in JSON. */
     s->pool = malloc(len + 1);
     if (s->data == NULL || s->pool == NULL)
-        good = fail_memory(why);
+        good = fail_memory(s, why);
     for (uint64_t i = 0; i < s->n && good; i++) {
         good = parse_element(s, i, json_object_array_get_idx(list, (size_t)i),
                              &used);
@@ -285,11 +232,13 @@ static bool parse_array(const char *text, size_t len, setting *s, char *why)
 static bool parse_value(const char *text, bool files, setting *s, char *why)
 {
     size_t len;
-    char *loaded = load_text(text, files, &len, why);
+    char *loaded = setting_load_text(text, files, &len, why);
     bool good = loaded != NULL;
 
-    if (!good)
+    if (!good) {
+        s->status = STATUS_FAULT;
         return false;
+    }
     if (s->type == GGLD_VALUE_STRING) {
         s->data = loaded;
         s->n = len;
@@ -301,7 +250,7 @@ static bool parse_value(const char *text, bool files, setting *s, char *why)
         s->n = 1;
         s->data = calloc(1, sizeof(uint64_t));
         if (s->data == NULL)
-            good = fail_memory(why);
+            good = fail_memory(s, why);
         else if (!parse_number(s->type, loaded, s->data) ||
                  strlen(loaded) != len) {
             char what[32];
@@ -346,12 +295,14 @@ static bool take_key(const char *text, size_t len, setting_known known,
     size_t colon = len;
 
     if (!set_key(s, text, len))
-        return fail_memory(why);
+        return fail_memory(s, why);
     if (known != NULL && known(user, s->key, &s->type, &s->elem_type))
         return true;
     while (colon > 0 && text[colon - 1] != ':')
         colon--;
     if (colon <= 1) {
+        if (known != NULL)
+            s->status = STATUS_FAULT; /* as for a key that is to be removed */
         snprintf(why, SETTING_WHY_MAX,
                  known != NULL ? "the key is not there, and so has no type: "
                                  "KEY:TYPE=VALUE is wanted"
@@ -361,7 +312,7 @@ static bool take_key(const char *text, size_t len, setting_known known,
     }
     if (!take_type(text + colon, len - colon, s, why))
         return false;
-    return set_key(s, text, colon - 1) || fail_memory(why);
+    return set_key(s, text, colon - 1) || fail_memory(s, why);
 }
 
 /* Keys that say what a file is, not what the model is, are not set by hand. */
@@ -381,6 +332,7 @@ bool setting_read(const char *text, setting_known known, const void *user,
     const char *equals = strchr(text, '=');
 
     memset(out, 0, sizeof *out);
+    out->status = STATUS_USAGE;
     if (equals == NULL) {
         snprintf(why, SETTING_WHY_MAX,
                  "there is no '=' in it: KEY%s=VALUE is wanted",

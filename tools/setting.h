@@ -17,6 +17,8 @@ typedef struct setting {
     uint64_t n;         /* a string's bytes, an array's elements, else 1 */
     void *data; /* as <ggld/write.h> takes it: ggld_string for arrays of text */
     char *pool; /* where such texts are */
+    int status; /* of one that is none: STATUS_FAULT where a file, the system or
+                   a key that is not there is at fault, or STATUS_USAGE */
 } setting;
 
 /* The type of a key that is there already; false: it is not. */
@@ -30,7 +32,11 @@ typedef bool (*setting_known)(const void *user, const char *key, uint32_t *type,
  * To be freed all the same. */
 bool setting_read(const char *text, setting_known known, const void *user,
                   bool files, setting *out, char why[static SETTING_WHY_MAX]);
-/* The same without types that are known. Exit status; what is wrong has been
+/* Reports why, of path where that is not the command line's fault. Exit
+ * status. */
+int setting_report(const args *a, const char *path, const char *text,
+                   const setting *s, const char *why);
+/* The same as read without types that are known. Exit status; what is wrong has been
  * reported. */
 int setting_parse(const args *a, const char *text, setting *out);
 ggld_status setting_write(const setting *s, ggld_writer *w, ggld_error *err);

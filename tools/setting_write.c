@@ -6,6 +6,14 @@
 #include "report.h"
 #include "setting.h"
 
+int setting_report(const args *a, const char *path, const char *text,
+                   const setting *s, const char *why)
+{
+    if (s->status == STATUS_FAULT)
+        return report(path, "--set '%.120s': %s", text, why);
+    return report_usage(a, "--set '%.120s': %s", text, why);
+}
+
 int setting_parse(const args *a, const char *text, setting *out)
 {
     char why[SETTING_WHY_MAX];
@@ -17,7 +25,7 @@ int setting_parse(const args *a, const char *text, setting *out)
                  "OUT has IN's alignment (32 where IN says none): tensors lie "
                  "by it, and it is not set by hand");
     }
-    return report_usage(a, "--set '%.120s': %s", text, why);
+    return setting_report(a, a->command->name, text, out, why);
 }
 
 static ggld_status write_number(const setting *s, ggld_writer *w,

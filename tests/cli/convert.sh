@@ -205,7 +205,7 @@ a:string[]=[1]
 a:bool[]=[1]
 a:i32[]=[1.5]
 VALUES
-expect "a set of no file" 2 "" "file 'none': No such file" \
+expect "a set of no file" 1 "" "file 'none': No such file" \
     convert --set a:string=@none a.safetensors x.gguf
 while IFS='|' read -r key why; do
     expect "--set $key" 2 "" "--set '$key': $why" \

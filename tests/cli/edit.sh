@@ -149,7 +149,7 @@ rename of nothing|1|key 'nowhere' is not there|--rename nowhere=x
 rename onto a key|1|key 'general.type' is there already|--rename general.name=general.type
 no such tensor|1|tensor 'nothing' is not there|--rename-tensor nothing=x
 a tensor's name twice|1|is that of tensor|--rename-tensor output.weight=output_norm.weight
-a new key without a type|2|KEY:TYPE=VALUE is wanted|-s nowhere=1
+a new key without a type|1|KEY:TYPE=VALUE is wanted|-s nowhere=1
 no value|2|there is no '='|-s nowhere
 no type|2|'u128' is no type|-s x:u128=1
 too great|2|no u8: '256'|-s x:u8=256
@@ -161,7 +161,7 @@ no list|2|no JSON list: '1,2'|-s x:u8[]=1,2
 an element too great|2|element 1 is no u8|-s x:u8[]=[1,256]
 an element of another type|2|element 0 is no string|-s x:string[]=[1]
 a list in a list|2|element 0 is no u8|-s x:u8[]=[[1]]
-no such file|2|'/nowhere/at/all': No such file|-s general.name=@/nowhere/at/all
+no such file|1|'/nowhere/at/all': No such file|-s general.name=@/nowhere/at/all
 shard keys|2|split or merge the model|-s split.no:u16=1
 padding|2|ask for it by reserve_bytes|-s ggld.padding:string=x
 a file type that is a text|2|key 'general.file_type' is a u32, and can't be of type|-s general.file_type:string=x
@@ -171,7 +171,37 @@ an empty key|1|the key is empty|--rename general.name=
 both ways|2|exclude each other|-i -o x -u general.name
 recover and more|2|--recover stands alone|--recover -u general.name
 CASES
+mkfifo "$work/fifo"
+expect "a value from a FIFO" 1 "" "file '$work/fifo': is no regular file" \
+    edit "$file" -s general.name=@"$work/fifo"
+expect "a value from a folder" 1 "" "is no regular file" \
+    edit "$file" -s general.name=@"$work"
+truncate -s 1073741825 "$work/huge"
+expect "a value that is too long" 1 "" \
+    "1073741825 bytes, more than 1073741824" edit "$file" \
+    -s general.name=@"$work/huge"
+rm "$work/fifo" "$work/huge"
+while read -r half list; do
+    expect "half a pair: $list" 2 "" "'$half' is one half of a surrogate pair" \
+        edit "$file" -s "x:string[]=$list"
+    printf '%s' "$list" >"$work/list"
+    expect "half a pair in a file: $list" 2 "" "'$half' is one half" \
+        edit "$file" -s "x:string[]=@$work/list"
+done <<'HALVES'
+\ud800 ["\ud800"]
+\uDBFF ["a","\uDBFFx"]
+\udc00 ["\udc00\ud800"]
+\uDfff ["\ud83d\ude00\uDfff"]
+\ud800 ["\ud800\u0041"]
+\ud801 ["\\\ud801\n"]
+\ud800 ["\ud800\ud83d\ude00"]
+HALVES
 same "refused: untouched" "$file" "$work/s.gguf"
+pairs='["\ud83d\ude00", "\\ud800", "ud800", "\uD7FF\uE000"]'
+expect "whole pairs, and what looks like half a one" 0 "1 change" "" \
+    edit "$file" -s "x:string[]=$pairs"
+is "whole pairs" "$(jq -nc "$pairs")" "$(value "$file" x)"
+fresh
 chmod 555 "$work"
 if [ "$(id -u)" != 0 ]; then
     expect "a folder that is read-only" 1 "" "Permission denied" \
