@@ -45,7 +45,7 @@ static json_object *json_finding(ggld_severity severity, const ggld_error *f)
     js_set(row, "index", f->index == GGLD_NO_INDEX ? NULL : js_u64(f->index));
     js_set_u64(row, "offset", f->offset);
     js_set_u64(row, "shard", f->shard);
-    js_set_text(row, "message", f->message);
+    js_set_text(row, "message", report_words(f->message, true).text);
     return row;
 }
 
@@ -59,7 +59,8 @@ static void on_finding(ggld_severity severity, const ggld_error *finding,
         js_append(l->json, json_finding(severity, finding));
     else if (l->out != NULL)
         out_printf(l->out, "%-7s  byte %-12" PRIu64 "  %s\n",
-                   severity_name(severity), finding->offset, finding->message);
+                   severity_name(severity), finding->offset,
+                   report_words(finding->message, true).text);
 }
 
 static int check_structure(const char *path, uint32_t flags, listing *l)
@@ -69,7 +70,7 @@ static int check_structure(const char *path, uint32_t flags, listing *l)
 
     options.flags = flags;
     if (ggld_check_path(path, &options, on_finding, l, &err) != GGLD_OK)
-        return report_error(path, &err);
+        return report_error_single(path, &err);
     return STATUS_GOOD;
 }
 
@@ -197,6 +198,8 @@ static int judge(const args *a, listing *l, verdict *v)
     v->accepted = (strict ? l : &other)->n[GGLD_ERROR] == 0;
     if (status == STATUS_GOOD)
         check_pending(path, l);
+    if (!v->readable)
+        pending_note_merges(path);
     return status;
 }
 

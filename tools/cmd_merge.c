@@ -21,6 +21,8 @@ static int failed(const args *a, const char *path, const ggld_error *err)
 {
     if (err->code == GGLD_E_CANCELLED)
         return stop_report(path);
+    if (err->code == GGLD_E_INVALID && strstr(err->message, "is the input"))
+        return report_usage(a, "%s", err->message);
     return report_error(err->section == GGLD_IN_FILE ? path : a->operands[0],
                         err);
 }
@@ -30,8 +32,10 @@ static void print_result(const args *a, const model *in, const char *path)
     bool gone = a->values[OPT_DELETE] != NULL;
 
     text_put_name(a->out, path, strlen(path));
-    out_printf(a->out, ": %" PRIu32 " shards, %" PRIu64 " tensors%s\n",
-               in->info.n_shards, ggld_tensor_count(in->file),
+    out_printf(a->out, ": %" PRIu32 " shard%s, %" PRIu64 " tensor%s%s\n",
+               in->info.n_shards, in->info.n_shards == 1 ? "" : "s",
+               ggld_tensor_count(in->file),
+               ggld_tensor_count(in->file) == 1 ? "" : "s",
                gone ? "; compared, and the shards removed" : "");
 }
 

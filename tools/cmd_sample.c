@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "command.h"
 #include "ftype.h"
@@ -21,7 +22,8 @@ enum {
     OPT_LIKE,
     OPT_SIZE,
     OPT_SPARSE,
-    OPT_SEED
+    OPT_SEED,
+    OPT_FORCE
 };
 
 /* Elements are made in chunks: a whole number of any type's blocks. */
@@ -232,6 +234,17 @@ static int run_job(job *j, const char *path)
     return status == GGLD_OK ? STATUS_GOOD : report_error(path, &err);
 }
 
+/* A model is not lost for a toy. A pipe or a device is written to. */
+static int check_free(const args *a, const char *path)
+{
+    struct stat st;
+
+    if (a->values[OPT_FORCE] != NULL || stat(path, &st) != 0 ||
+        !S_ISREG(st.st_mode))
+        return STATUS_GOOD;
+    return report(path, "is there already: give another name, or --force");
+}
+
 static int sample_run(const args *a)
 {
     const char *path = a->operands[0];
@@ -239,6 +252,8 @@ static int sample_run(const args *a)
     job j = { .shape = &shape, .sparse = a->values[OPT_SPARSE] != NULL };
     int status = parse_shape(a, &shape);
 
+    if (status == STATUS_GOOD)
+        status = check_free(a, path);
     if (status == STATUS_GOOD)
         status = run_job(&j, path);
     if (status != STATUS_GOOD)
@@ -262,6 +277,7 @@ static const option_row options[] = {
     [OPT_SPARSE] = { "sparse", 0, NULL,
                      "leave the data a hole: zeros that take no room" },
     [OPT_SEED] = { "seed", 0, "N", "start of the random numbers (default 1)" },
+    [OPT_FORCE] = { "force", 'f', NULL, "replace a file that is there" },
     { NULL, 0, NULL, NULL },
 };
 

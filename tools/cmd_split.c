@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* ggld split: a model in shards, as llama.cpp names them. */
+#include <dirent.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -93,7 +95,8 @@ static void print_shards(const splitting *s)
         ggld_split_shard shard = { .struct_size = sizeof shard };
         ggld_split_plan_get(s->plan, i, &shard);
         text_put_name(o, path_of(s, i), strlen(path_of(s, i)));
-        out_printf(o, ": %" PRIu64 " tensors, %s\n", shard.n_tensors,
+        out_printf(o, ": %" PRIu64 " tensor%s, %s\n", shard.n_tensors,
+                   shard.n_tensors == 1 ? "" : "s",
                    text_size(shard.file_bytes).text);
     }
 }
@@ -120,16 +123,65 @@ static void print_json(const splitting *s)
 
 static void note_large(const splitting *s)
 {
+    ggld_split_shard largest = { .struct_size = sizeof largest };
+    uint32_t no = 0, n = 0;
+
     for (uint32_t i = 0; i < ggld_split_plan_count(s->plan); i++) {
         ggld_split_shard shard = { .struct_size = sizeof shard };
         ggld_split_plan_get(s->plan, i, &shard);
-        if (s->options.max_bytes != 0 &&
-            shard.file_bytes > s->options.max_bytes)
-            report_note(path_of(s, i),
-                        "%" PRIu64 " bytes, more than %" PRIu64
-                        ": what is in it can't be split",
-                        shard.file_bytes, s->options.max_bytes);
+        if (s->options.max_bytes == 0 ||
+            shard.file_bytes <= s->options.max_bytes)
+            continue;
+        n++;
+        if (shard.file_bytes > largest.file_bytes) {
+            largest = shard;
+            no = i;
+        }
     }
+    if (n == 1)
+        report_note(path_of(s, no),
+                    "%" PRIu64 " bytes, more than %" PRIu64
+                    ": what is in it can't be split",
+                    largest.file_bytes, s->options.max_bytes);
+    else if (n > 1)
+        report_note(path_of(s, no),
+                    "%" PRIu64 " bytes, and %" PRIu32
+                    " others have more than %" PRIu64
+                    " too: what is in them can't be split",
+                    largest.file_bytes, n - 1, s->options.max_bytes);
+}
+
+/* A split of this name that was killed has left files, or is at work. */
+static bool has_temporaries(const splitting *s)
+{
+    const char *slash = strrchr(s->prefix, '/');
+    const char *name = slash != NULL ? slash + 1 : s->prefix;
+    size_t len = strlen(name);
+    const struct dirent *entry;
+    bool found = false;
+
+    snprintf(s->path, s->path_size, "%.*s.",
+             slash != NULL ? (int)(slash - s->prefix) + 1 : 0, s->prefix);
+    DIR *dir = opendir(s->path);
+    while (dir != NULL && !found && (entry = readdir(dir)) != NULL)
+        found = strncmp(entry->d_name, name, len) == 0 &&
+                entry->d_name[len] == '-' &&
+                strstr(entry->d_name + len, ".gguf.tmp.") != NULL;
+    if (dir != NULL)
+        closedir(dir);
+    return found;
+}
+
+static int fail_there(const splitting *s, const ggld_error *err)
+{
+    int status =
+        report(s->in.path, "%s: remove it, give another --output, or --force",
+               err->message);
+    if (has_temporaries(s))
+        report_note(s->prefix,
+                    "an unfinished split lies there, or one is at "
+                    "work: its files end in .gguf.tmp. and a number");
+    return status;
 }
 
 static int write_shards(const splitting *s, progress *bar)
@@ -143,9 +195,7 @@ static int write_shards(const splitting *s, progress *bar)
     if (status == GGLD_E_CANCELLED)
         return stop_report(s->in.path);
     if (status == GGLD_E_INVALID && strstr(err.message, "already") != NULL)
-        return report(s->in.path,
-                      "%s: remove it, give another --output, or --force",
-                      err.message);
+        return fail_there(s, &err);
     return status == GGLD_OK ? STATUS_GOOD : report_error(s->in.path, &err);
 }
 

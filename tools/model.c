@@ -2,12 +2,14 @@
 /* See model.h. */
 #include "model.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "nearest.h"
 #include "paths.h"
+#include "pending.h"
 #include "report.h"
 
 static void model_opened(model *m, const char *path, uint32_t flags)
@@ -28,13 +30,34 @@ static ggld_status open_flags(model *m, const char *path, uint32_t flags,
     return ggld_open_path(&m->file, path, &options, err);
 }
 
+static int model_failed(const char *path, const ggld_error *err, bool single)
+{
+    int status =
+        single ? report_error_single(path, err) : report_error(path, err);
+
+    if (err->code == GGLD_E_IO && err->sys_errno == ENOENT)
+        pending_note_merges(path);
+    return status;
+}
+
+int model_open(model *m, const char *path)
+{
+    ggld_error err;
+
+    memset(m, 0, sizeof *m);
+    if (open_flags(m, path, 0, &err) != GGLD_OK)
+        return model_failed(path, &err, false);
+    model_opened(m, path, 0);
+    return STATUS_GOOD;
+}
+
 int model_open_with(model *m, const char *path, uint32_t flags)
 {
     ggld_error err;
 
     memset(m, 0, sizeof *m);
     if (open_flags(m, path, flags, &err) != GGLD_OK)
-        return report_error(path, &err);
+        return model_failed(path, &err, true);
     model_opened(m, path, flags);
     return STATUS_GOOD;
 }
@@ -112,7 +135,7 @@ int model_open_partial(model *m, const char *path, uint32_t flags)
         return STATUS_GOOD;
     }
     if (err.code != GGLD_E_TRUNCATED || !model_peek(m, path, flags))
-        return report_error(path, &err);
+        return model_failed(path, &err, true);
     report_note(
         path,
         "data: %s of %s present; %" PRIu64 " of %" PRIu64 " tensors whole",

@@ -36,10 +36,7 @@ static inline uint32_t single_flag(const char *value)
  * is whole, model_open_partial takes one whose data is not, and notes it. flags
  * are GGLD_OPEN_SINGLE or 0. */
 int model_open_with(model *m, const char *path, uint32_t flags);
-static inline int model_open(model *m, const char *path)
-{
-    return model_open_with(m, path, 0);
-}
+int model_open(model *m, const char *path); /* of a command without --single */
 int model_open_partial(model *m, const char *path, uint32_t flags);
 /* Whatever is there of a file's records, without a word: is any? */
 bool model_peek(model *m, const char *path, uint32_t flags);

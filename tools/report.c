@@ -35,11 +35,31 @@ static void report_line_safe(const char *subject, const char *text)
     report_line(subject, safe);
 }
 
+report_text report_words(const char *message, bool has_single)
+{
+    static const char constant[] = "GGLD_OPEN_SINGLE";
+    const char *at = strstr(message, constant), *from = at;
+    report_text words;
+
+    while (from != NULL && from > message && strchr(";,", *from) == NULL)
+        from--;
+    if (at == NULL || from == message)
+        snprintf(words.text, sizeof words.text, "%s", message);
+    else if (has_single)
+        snprintf(words.text, sizeof words.text, "%.*s--single%s",
+                 (int)(at - message), message, at + sizeof constant - 1);
+    else
+        snprintf(words.text, sizeof words.text, "%.*s%s", (int)(from - message),
+                 message, at + sizeof constant - 1);
+    return words;
+}
+
 /* The library names the file that it could not open, as does this line. */
-int report_error(const char *path, const ggld_error *err)
+static int report_as(const char *path, const ggld_error *err, bool has_single)
 {
     static const char opening[] = "file: opening ";
-    const char *text = err->message;
+    report_text words = report_words(err->message, has_single);
+    const char *text = words.text;
     size_t n = strlen(path), at = sizeof opening - 1;
 
     if (strncmp(text, opening, at) == 0 && text[at] == '\'' &&
@@ -51,6 +71,16 @@ int report_error(const char *path, const ggld_error *err)
         report_line(path, text);
     }
     return STATUS_FAULT;
+}
+
+int report_error(const char *path, const ggld_error *err)
+{
+    return report_as(path, err, false);
+}
+
+int report_error_single(const char *path, const ggld_error *err)
+{
+    return report_as(path, err, true);
 }
 
 int report_errno(const char *path, int sys_errno, const char *what)

@@ -73,7 +73,9 @@ ggld_status ggld_publication_name(ggld_publication *p, uint32_t i,
         return errno == ENOENT ? GGLD_OK
                                : fail_file(f, errno, "can't look at it", err);
     if (!p->replace)
-        return fail_file(f, 0, "is there already", err);
+        return ggld_fail(err, GGLD_E_INVALID, ggld_in_file(),
+                         "output %s is there already",
+                         ggld_quote(path, strlen(path)).text);
     if (!S_ISREG(old.st_mode))
         return fail_file(f, 0, "is there and is no regular file", err);
     return GGLD_OK;

@@ -105,11 +105,12 @@ static bool none_missing(joining *j)
     if (m.count != m.n_listed)
         snprintf(more, sizeof more, " and %" PRIu32 " more",
                  m.count - m.n_listed);
-    (void)ggld_fail_errno(&error, ENOENT, in_file().place,
-                          "file: %" PRIu32 " of %" PRIu32
-                          " shards missing: %s%s; one alone opens "
-                          "with --single (GGLD_OPEN_SINGLE)",
-                          m.count, j->set->n_shards, m.names, more);
+    (void)ggld_fail(&error, GGLD_E_IO, in_file().place,
+                    "file: %" PRIu32 " of %" PRIu32
+                    " shards missing: %s%s; one alone opens with "
+                    "GGLD_OPEN_SINGLE",
+                    m.count, j->set->n_shards, m.names, more);
+    error.sys_errno = ENOENT;
     error.shard = m.first;
     return ggld_report_error(j->report, &error);
 }
@@ -118,8 +119,9 @@ static bool none_missing(joining *j)
 static bool report_missing(joining *j)
 {
     ggld_error error;
-    (void)ggld_fail_errno(&error, ENOENT, in_file().place,
-                          "file: the shard is missing");
+    (void)ggld_fail(&error, GGLD_E_IO, in_file().place,
+                    "file: the shard is missing");
+    error.sys_errno = ENOENT;
     return ggld_report_error(j->report, &error);
 }
 
@@ -346,11 +348,11 @@ static bool report_name(const ggld_file *file, uint32_t count,
     if (expected == NULL)
         return ggld_report_nomem(report, "a shard's name");
     ggld_split_path(expected, &name);
-    bool on = ggld_report_add(
-        report, GGLD_GRADE_ERROR, GGLD_E_SHARD, in_file(),
-        "by its keys it is shard %" PRIu32 " of %" PRIu32 ", named %s: rename "
-        "it, or open it alone with --single (GGLD_OPEN_SINGLE)",
-        no + 1, count, ggld_split_label(expected).text);
+    bool on = ggld_report_add(report, GGLD_GRADE_ERROR, GGLD_E_SHARD, in_file(),
+                              "by its keys it is shard %" PRIu32 " of %" PRIu32
+                              ", named %s: rename "
+                              "it, or open it alone with GGLD_OPEN_SINGLE",
+                              no + 1, count, ggld_split_label(expected).text);
     ggld_free(&file->allocator, expected);
     return on;
 }

@@ -143,12 +143,12 @@ static bool judge_number(const ggld_kv *kv, ggld_report *report, uint32_t type,
         return ggld_report_add(report, GGLD_GRADE_ERROR, GGLD_E_VALUE_TYPE,
                                value_subject(kv),
                                "the value is negative; a shard opens alone "
-                               "with --single (GGLD_OPEN_SINGLE)");
+                               "with GGLD_OPEN_SINGLE");
     if (!*known)
         return ggld_report_add(
             report, GGLD_GRADE_ERROR, GGLD_E_VALUE_TYPE, value_subject(kv),
             "the value is of type %s, not %s; a shard opens alone with "
-            "--single (GGLD_OPEN_SINGLE)",
+            "GGLD_OPEN_SINGLE",
             ggld_value_type_name(kv->type), ggld_value_type_name(type));
     return kv->type == type ||
            ggld_report_add(

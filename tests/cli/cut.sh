@@ -29,7 +29,7 @@ if ! "$ggld" --help | grep -q '^  quantize '; then
     finish
 fi
 # Stopped as soon as its temporary file is there, 64 Mi values before its end.
-run sample --type f32 --size 256M --sparse "$model"
+run sample -f --type f32 --size 256M --sparse "$model"
 "$ggld" quantize --type q8_0 "$model" "$work/out.gguf" >"$work/out" \
     2>"$work/err" &
 until compgen -G "$work/out.gguf.*" >"$work/names" || ! kill -0 $! 2>/dev/null; do

@@ -23,7 +23,7 @@ is "--delete-inputs: the shards are gone" 0 \
 
 make_shards
 echo old >"$work/out.gguf"
-expect "onto a shard" 1 "" "is the input" merge "$(shard 1)" "$(shard 2)"
+expect "onto a shard" 2 "" "is the input" merge "$(shard 1)" "$(shard 2)"
 expect "a whole model" 1 "" "it is a whole model, and no shard" \
     merge "$sample" "$work/out.gguf"
 (
@@ -88,6 +88,18 @@ expect "a shard is missing, --consume" 1 "" "m-00002-of-00003.gguf" \
     merge --consume "$(shard 1)" "$work/out.gguf"
 is "a shard is missing, --consume: nothing is left" "" \
     "$(find "$work" -name '*.ggld-*')"
+: >"$work/other.gguf.ggld-merge"
+for command in info check merge; do
+    operands=("$(shard 1)")
+    [ $command != merge ] || operands+=("$work/out.gguf")
+    run $command "${operands[@]}"
+    has "$command: a merge was interrupted" "$work/err" \
+        "into '$work/other.gguf', was interrupted here"
+done
+is "merge has no --single" 0 "$(grep -c 'single\|SINGLE\|No such' "$work/err")"
+rm "$work/other.gguf.ggld-merge"
+run info "$(shard 1)"
+has "info has --single" "$work/err" "; one alone opens with --single"
 expect "a shard is missing" 1 "" "m-00002-of-00003.gguf" \
     merge "$(shard 1)" "$work/out.gguf"
 is "the old file is as it was" old "$(cat "$work/out.gguf")"

@@ -53,7 +53,7 @@ done
 expect "--max-size: the set is the model" 0 "" "" \
     diff "$work/q8_0.gguf" "$work/q8_0-00003-of-00003.gguf"
 expect "shards that are there" 1 "" \
-    "'q8_0-00001-of-00003.gguf' is there already: remove it, give another OUT, or --force" \
+    "'$work/q8_0-00001-of-00003.gguf' is there already: remove it, give another OUT, or --force" \
     quantize -t q8_0 --max-size 1M "$sample" "$work/q8_0.gguf"
 expect "--force" 0 "00003-of-00003" "" \
     quantize -t q8_0 --max-size 1M -f "$sample" "$work/q8_0.gguf"
@@ -71,7 +71,7 @@ rm -r "$work"/*-of-*.gguf "$work/a"
 # Types that only dequantise.
 for type in q2_k q3_k q4_k q5_k q6_k iq1_s iq1_m iq2_xxs iq2_xs iq2_s iq3_xxs \
     iq3_s iq4_nl iq4_xs tq1_0 tq2_0 mxfp4 nvfp4 q1_0 q2_0; do
-    run sample --type $type "$work/in.gguf"
+    run sample -f --type $type "$work/in.gguf"
     expect "$type to f16" 0 - "" \
         quantize "$work/in.gguf" "$work/again.gguf" --type f16
     compare "$type to f16" "$work/in.gguf" "$work/again.gguf" f16

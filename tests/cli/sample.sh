@@ -9,7 +9,12 @@ run sample "$work/b.gguf"
 same "the same every time" "$work/a.gguf" "$work/b.gguf"
 # The same on every machine: of other bytes this test has to know.
 is "and everywhere" "d58b06c4d1fc75a7" "$(sha256sum <"$work/a.gguf" | cut -c1-16)"
-run sample --seed 2 "$work/b.gguf"
+cp "$work/a.gguf" "$work/kept.gguf"
+expect "a model is there" 1 "" "is there already: give another name, or --force" \
+    sample --seed 2 "$work/a.gguf"
+same "a model that was there" "$work/a.gguf" "$work/kept.gguf"
+rm "$work/kept.gguf"
+run sample --force --seed 2 "$work/b.gguf"
 is "another seed, another file" 1 \
     "$(cmp -s "$work/a.gguf" "$work/b.gguf" && echo 0 || echo 1)"
 is "of the same size" "$(wc -c <"$work/a.gguf")" "$(wc -c <"$work/b.gguf")"
@@ -17,7 +22,7 @@ is "of the same size" "$(wc -c <"$work/a.gguf")" "$(wc -c <"$work/b.gguf")"
 for type in f32 f16 bf16 q8_0 q4_0 q4_1 q5_0 q5_1 q2_k q3_k q4_k q5_k q6_k \
     iq1_s iq1_m iq2_xxs iq2_xs iq2_s iq3_xxs iq3_s iq4_nl iq4_xs tq1_0 tq2_0 \
     mxfp4 nvfp4 q1_0 q2_0; do
-    expect "$type" 0 - "" sample --type $type "$work/b.gguf"
+    expect "$type" 0 - "" sample -f --type $type "$work/b.gguf"
     expect "$type: sound" 0 "data all finite: yes" "" \
         check --strict --data "$work/b.gguf"
     run info "$work/b.gguf"
@@ -33,7 +38,7 @@ done
 expect "no such type of model" 2 "" "no model is of type 'i8': f32, f16, q4_0, " \
     sample --type i8 "$work/none"
 
-run sample --layers 5 --vocab 2000 "$work/b.gguf"
+run sample -f --layers 5 --vocab 2000 "$work/b.gguf"
 run info --json "$work/b.gguf"
 json "--layers and --vocab" \
     '[.tensor_count,(.kv[]|select(.key=="tokenizer.ggml.tokens").count)]' \
@@ -59,7 +64,7 @@ if command -v script >/dev/null; then
 else
     skip "on a terminal" "no script(1) here"
 fi
-expect "no bar elsewhere" 0 - "" sample --size 30M "$work/b.gguf"
+expect "no bar elsewhere" 0 - "" sample -f --size 30M "$work/b.gguf"
 
 # ---- the size of a real one ----
 expect "like llama3-8b" 0 "Q4_0, 291 tensors, 4.3 GiB of data (a hole)" "" \
@@ -78,7 +83,7 @@ json "like llama3-8b: merges are there once each" \
 run kv --json "$work/l.gguf" tokenizer.ggml.tokens
 json "like llama3-8b: tokens too" '.value|length == (unique|length)' true
 expect "--size" 0 "400.0 GiB of data (a hole)" "" \
-    sample --like llama3-8b --sparse --size 400G "$work/l.gguf"
+    sample --like llama3-8b --sparse -f --size 400G "$work/l.gguf"
 run info --json "$work/l.gguf"
 json "--size: as many records" '[.tensor_count,.kv_count]' '[291,27]'
 rm "$work/l.gguf"

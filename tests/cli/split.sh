@@ -11,8 +11,17 @@ expect "--max-tensors" 0 "$work/sample-00003-of-00003.gguf: 5 tensors, " "" \
     split --max-tensors 8 "$sample"
 expect "a shard opens the model" 0 "" "" \
     diff "$sample" "$work/sample-00002-of-00003.gguf"
-expect "shards that are there" 1 "" "'sample-00001-of-00003.gguf' is there already: remove it, give another --output, or --force" \
+expect "shards that are there" 1 "" "'$work/sample-00001-of-00003.gguf' is there already: remove it, give another --output, or --force" \
     split --max-tensors 8 "$sample"
+: >"$work/sample-00001-of-00003.gguf.tmp.0123456789abcdef"
+expect "an unfinished split" 1 "" "an unfinished split lies there" \
+    split --max-tensors 8 "$sample"
+rm "$work/sample-00001-of-00003.gguf.tmp.0123456789abcdef"
+run split --dry-run --max-size 1K "$sample"
+is "many that are larger: one note" 1 "$(wc -l <"$work/err")"
+has "many that are larger" "$work/err" "others have more than 1024 too"
+run split --dry-run --max-tensors 1 "$sample"
+is "one tensor" 0 "$(grep -c '1 tensors' "$work/out")"
 expect "--force" 0 "00001-of-00003" "" split --max-tensors 8 -f "$sample"
 expect "a set is split anew" 0 "$work/sample-00001-of-00002.gguf: 11 tensors" \
     "" split --max-tensors 11 "$work/sample-00002-of-00003.gguf"
@@ -23,7 +32,7 @@ for path in "$work"/a/b/m-*.gguf; do
     [ "$(wc -c <"$path")" -le 512000 ] && pass ||
         fail "--max-size: $path" "$(wc -c <"$path") bytes"
 done
-expect "a tensor that is larger" 0 - "more than 1000: what is in it can't be split" \
+expect "a tensor that is larger" 0 - "others have more than 1000 too: what is in them can't be split" \
     split --max-size 1000 -n "$sample"
 expect "--no-tensor-first-split" 0 "m-00001-of-00002.gguf: 0 tensors" "" \
     split --max-tensors 100 --no-tensor-first-split -o "$work/m" "$sample"

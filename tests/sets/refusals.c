@@ -192,9 +192,7 @@ CHANGE(alignment_of_the_second_is_odd)
     set->at[1].alignment = 24;
 }
 
-#define ABSENT                                                             \
-    "; one alone opens with --single (GGLD_OPEN_SINGLE): No such file or " \
-    "directory"
+#define ABSENT "; one alone opens with GGLD_OPEN_SINGLE"
 
 #define ALONE                                                                    \
     "file: by its name it is shard 1 of 3, by its keys a whole model: it opens " \
@@ -266,23 +264,20 @@ static const row rows[] = {
     { "renamed", renamed, 3, 1, REFUSED, REFUSED, GGLD_E_SHARD, 1, GGLD_IN_FILE,
       NO, 0,
       "'other.gguf': file: by its keys it is shard 2 of 3, named "
-      "'other-00002-of-00003.gguf': rename it, or open it alone with --single "
-      "(GGLD_OPEN_SINGLE)" },
+      "'other-00002-of-00003.gguf': rename it, or open it alone with GGLD_OPEN_SINGLE" },
     { "renamed, no ending", renamed_without_ending, 3, 1, REFUSED, REFUSED,
       GGLD_E_SHARD, 1, GGLD_IN_FILE, NO, 0,
       "'other.bin': file: by its keys it is shard 2 of 3, named "
       "'other.bin-00002-of-00003.gguf': rename it, or open it alone with "
-      "--single (GGLD_OPEN_SINGLE)" },
+      "GGLD_OPEN_SINGLE" },
     { "renamed, one of two", renamed_to_too_few, 3, 1, REFUSED, REFUSED,
       GGLD_E_SHARD, 1, GGLD_IN_FILE, NO, 0,
       "'m-00002-of-00002.gguf': file: by its keys it is shard 2 of 3, named "
-      "'m-00002-of-00003.gguf': rename it, or open it alone with --single "
-      "(GGLD_OPEN_SINGLE)" },
+      "'m-00002-of-00003.gguf': rename it, or open it alone with GGLD_OPEN_SINGLE" },
     { "renamed, no number", renamed_and_unnumbered, 3, 1, REFUSED, REFUSED,
       GGLD_E_SHARD, 0, GGLD_IN_FILE, NO, 0,
       "file: by its keys it is shard 1 of 3, named "
-      "'other-00001-of-00003.gguf': rename it, or open it alone with --single "
-      "(GGLD_OPEN_SINGLE)" },
+      "'other-00001-of-00003.gguf': rename it, or open it alone with GGLD_OPEN_SINGLE" },
 
     { "other integers", wide_numbers, 3, 0, OPENS, REFUSED, GGLD_E_VALUE_TYPE,
       0, GGLD_IN_KV, 3, 146,
@@ -299,22 +294,22 @@ static const row rows[] = {
     { "a count that is text", count_is_text, 3, 0, REFUSED, REFUSED,
       GGLD_E_VALUE_TYPE, 0, GGLD_IN_KV, 3, 140,
       "kv 3 'split.count': the value is of type string, not u16; a "
-      "shard opens alone with --single (GGLD_OPEN_SINGLE)" },
+      "shard opens alone with GGLD_OPEN_SINGLE" },
     { "a number that is a bool", no_is_a_bool, 3, 0, REFUSED, REFUSED,
       GGLD_E_VALUE_TYPE, 1, GGLD_IN_KV, 0, 44,
       "'m-00002-of-00003.gguf': kv 0 'split.no': the value is of type bool, not "
-      "u16; a shard opens alone with --single (GGLD_OPEN_SINGLE)" },
+      "u16; a shard opens alone with GGLD_OPEN_SINGLE" },
     { "a count below zero", count_is_negative, 3, 0, REFUSED, REFUSED,
       GGLD_E_VALUE_TYPE, 0, GGLD_IN_KV, 3, 140,
       "kv 3 'split.count': the value is negative; a shard opens alone with "
-      "--single (GGLD_OPEN_SINGLE)" },
+      "GGLD_OPEN_SINGLE" },
     { "a count that is huge", count_is_huge, 3, 0, REFUSED, REFUSED,
       GGLD_E_SHARD, 0, GGLD_IN_KV, 3, 140,
       "kv 3 'split.count': value 70000: a set has at most 65535 shards" },
     { "a total that is a float", total_is_a_float, 3, 0, REFUSED, REFUSED,
       GGLD_E_VALUE_TYPE, 0, GGLD_IN_KV, 4, 173,
       "'m-00001-of-00003.gguf': kv 4 'split.tensors.count': the value is of "
-      "type f32, not i32; a shard opens alone with --single (GGLD_OPEN_SINGLE)" },
+      "type f32, not i32; a shard opens alone with GGLD_OPEN_SINGLE" },
 
     { "another total", total_is_wrong, 3, 1, REFUSED, REFUSED, GGLD_E_SHARD, 0,
       GGLD_IN_KV, 4, 173,

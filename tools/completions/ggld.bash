@@ -78,7 +78,7 @@ _ggld() {
         merge) words="--delete-inputs --consume --help" ;;
         sample)
             words="--type --layers --vocab --like --size --sparse --seed
-                --help"
+                --force --help"
             ;;
         bench) words="--elems --single --json --help" ;;
         warm) words="--tensors --order --budget --io --single --json --help" ;;
