@@ -172,6 +172,7 @@ static void check_pending(const char *path, listing *l)
         return;
     case GGLD_EDIT_UNTOUCHED:
     case GGLD_EDIT_DONE:
+    case GGLD_EDIT_REST:
         on_finding(GGLD_NOTE, &why, l);
         return;
     case GGLD_EDIT_STRANGE:

@@ -220,18 +220,19 @@ static int carry_out(job *j)
     ggld_error err;
     ggld_status status;
 
-    if (j->in_place) {
-        status = ggld_edit_in_place(j->edit, &err);
-    } else {
-        ggld_file_get_info(ggld_edit_file(j->edit), &info);
-        stop_watch();
-        progress_begin(&j->bar, "edit", info.data_bytes);
-        status = ggld_edit_write(j->edit, j->out_path, &err);
-        progress_end(&j->bar);
-    }
+    ggld_file_get_info(ggld_edit_file(j->edit), &info);
+    stop_watch();
+    progress_begin(&j->bar, "edit", info.data_bytes);
+    status = j->in_place ? ggld_edit_in_place(j->edit, &err)
+                         : ggld_edit_write(j->edit, j->out_path, &err);
+    progress_end(&j->bar);
     if (status == GGLD_E_CANCELLED)
         return stop_report(j->out_path != NULL ? j->out_path : j->path);
-    return status == GGLD_OK ? STATUS_GOOD : report_error(j->path, &err);
+    if (status != GGLD_OK)
+        return report_error(j->path, &err);
+    if (stop_asked())
+        report_note(j->path, "the signal came too late to stop it: it is done");
+    return STATUS_GOOD;
 }
 
 /* ---- shards ---- */

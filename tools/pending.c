@@ -12,7 +12,8 @@
 const char *pending_name(ggld_edit_trace trace)
 {
     static const char *const names[] = { "clean", "untouched", "halfway",
-                                         "done",  "shifted",   "strange" };
+                                         "done",  "shifted",   "strange",
+                                         "rest" };
     return names[trace];
 }
 
@@ -31,6 +32,9 @@ static const char *ending(ggld_edit_trace trace)
     case GGLD_EDIT_UNTOUCHED:
         return "an edit in place had been interrupted before it changed "
                "anything; its journal is removed";
+    case GGLD_EDIT_REST:
+        return "an edit in place had been interrupted before it changed "
+               "anything; the rest of its journal is removed";
     case GGLD_EDIT_HALFWAY:
         return "an edit in place had been interrupted halfway; it is finished";
     case GGLD_EDIT_SHIFTED:
@@ -48,8 +52,12 @@ int pending_end(const char *path, bool force, output *o)
     ggld_error err;
 
     if (ggld_edit_recover(path, force ? GGLD_EDIT_FORCE : 0, &found, &err) !=
-        GGLD_OK)
+        GGLD_OK) {
+        /* Who does not edit in place need not be able to remove it. */
+        if (o == NULL && pending_of(path, NULL) == GGLD_EDIT_REST)
+            return STATUS_GOOD;
         return report_error(path, &err);
+    }
     if (found != GGLD_EDIT_CLEAN && o == NULL)
         report_note(path, "%s", ending(found));
     else if (o != NULL)

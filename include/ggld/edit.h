@@ -45,7 +45,10 @@ typedef struct ggld_edit_options {
     /* Room for later edits in place, up to 1 GiB: bytes of ggld.padding. 0: a
      * new file keeps the ggld.padding that is there. */
     uint64_t reserve_bytes;
-    ggld_progress progress; /* of ggld_edit_write, in bytes; NULL: none */
+    /* Of ggld_edit_write, in bytes. ggld_edit_in_place asks it before and after
+     * it writes its journal, of bytes of that: until then it can be stopped,
+     * and from then on it goes to its end. NULL: none. */
+    ggld_progress progress;
     void *progress_user;
     const ggld_allocator *allocator; /* copied; NULL: malloc and free */
     uint64_t reserved[4];
@@ -202,7 +205,9 @@ typedef enum ggld_edit_trace {
     GGLD_EDIT_HALFWAY,   /* neither old nor new; can be finished */
     GGLD_EDIT_DONE,      /* the file is the new one, whole */
     GGLD_EDIT_SHIFTED,   /* the system went down while room was being made */
-    GGLD_EDIT_STRANGE    /* the journal is damaged, or of another file */
+    GGLD_EDIT_STRANGE,   /* the journal is damaged, or of another file */
+    GGLD_EDIT_REST       /* of a journal that was not whole yet: the file is the
+                            old one, and may be edited all the same */
 } ggld_edit_trace;
 
 /* What an interrupted edit in place has left of the file of that name. Reads
@@ -212,7 +217,7 @@ GGLD_API GGLD_MUST_CHECK
 ggld_status ggld_edit_pending(const char *path, ggld_edit_trace *out,
                               ggld_error *why, ggld_error *err);
 /* Finishes it (HALFWAY), undoes it (SHIFTED), or only removes the journal
- * (UNTOUCHED, DONE); *found, which may be NULL, is what there was. A journal
+ * (UNTOUCHED, DONE), or what there is of it (REST); *found, which may be NULL, is what there was. A journal
  * that does not fit the file is never applied: GGLD_E_CHECKSUM where it is
  * damaged, GGLD_E_CHANGED where the file is not the one that it is of. flags:
  * GGLD_EDIT_FORCE takes one that has the file's inode, size and bytes but the

@@ -81,7 +81,8 @@ static ggld_status refuse_pending(const char *path, ggld_error *err)
     ggld_error why;
 
     ggld_status status = ggld_edit_pending(path, &trace, &why, err);
-    if (status != GGLD_OK || trace == GGLD_EDIT_CLEAN)
+    if (status != GGLD_OK || trace == GGLD_EDIT_CLEAN ||
+        trace == GGLD_EDIT_REST)
         return status;
     return ggld_fail(err, GGLD_E_INVALID, ggld_in_file(), "%s", why.message);
 }

@@ -13,6 +13,8 @@
 #include "journal.h"
 #include "sys.h"
 
+#define AS_IT_WAS "the file is as it was"
+
 typedef struct place {
     ggld_edit *edit;
     ggld_edit_layout layout;
@@ -83,7 +85,8 @@ static ggld_status bring_back(const place *p)
     if (ggld_journal_undo(&journal, p->edit->fd) != 0)
         status = GGLD_E_IO;
     ggld_journal_free(&journal, a);
-    return status == GGLD_OK ? ggld_journal_drop(&p->beside, NULL) : status;
+    return status == GGLD_OK ? ggld_journal_drop(&p->beside, AS_IT_WAS, NULL)
+                             : status;
 }
 
 /* sys_errno ended it; the file is brought back, and the journal removed. */
@@ -119,7 +122,7 @@ static ggld_status make_room(const place *p, ggld_error *err)
         (uint64_t)st.st_size != p->journal.file_bytes)
         return go_back(p, result,
                        "room for the metadata was made, but not kept", err);
-    ggld_status status = ggld_journal_drop(&p->beside, err);
+    ggld_status status = ggld_journal_drop(&p->beside, AS_IT_WAS, err);
     if (status != GGLD_OK)
         return status;
     if (is_not_offered(result))
@@ -130,10 +133,38 @@ static ggld_status make_room(const place *p, ggld_error *err)
                            p->journal.inserted_bytes);
 }
 
+/* Once the journal has its name, the edit is ended, or undone, and not
+ * stopped. */
+static ggld_status ask(const place *p, bool written, ggld_error *err)
+{
+    const ggld_edit *edit = p->edit;
+    uint64_t size = p->journal.old_bytes + p->journal.new_bytes;
+
+    if (edit->progress == NULL ||
+        edit->progress(written ? size : 0, size, edit->progress_user) == 0)
+        return GGLD_OK;
+    return ggld_fail(err, GGLD_E_CANCELLED, ggld_nowhere(),
+                     "cancelled: nothing was changed");
+}
+
+static ggld_status save(const place *p, ggld_error *err)
+{
+    ggld_status status = ask(p, false, err);
+    if (status == GGLD_OK)
+        status = ggld_journal_write(&p->journal, &p->beside, p->edit->fd,
+                                    &p->st, err);
+    if (status != GGLD_OK)
+        return status;
+    status = ask(p, true, err);
+    if (status == GGLD_OK)
+        return ggld_journal_name(&p->beside, err);
+    ggld_journal_forget(&p->beside);
+    return status;
+}
+
 static ggld_status run(place *p, ggld_error *err)
 {
-    ggld_status status =
-        ggld_journal_save(&p->journal, &p->beside, p->edit->fd, &p->st, err);
+    ggld_status status = save(p, err);
     if (status == GGLD_OK && p->journal.inserted_bytes != 0)
         status = make_room(p, err);
     if (status != GGLD_OK)
@@ -141,7 +172,7 @@ static ggld_status run(place *p, ggld_error *err)
     int result = ggld_journal_finish(&p->journal, p->edit->fd);
     if (result != 0)
         return go_back(p, result, "its metadata can't be written", err);
-    return ggld_journal_drop(&p->beside, err);
+    return ggld_journal_drop(&p->beside, "all is done", err);
 }
 
 static ggld_status edit_alone(place *p, ggld_error *err)

@@ -4,10 +4,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../base/quote.h"
 #include "alone.h"
 #include "edit.h"
 #include "journal.h"
@@ -59,6 +61,16 @@ static bool is_at_work(int fd)
     return errno == EWOULDBLOCK;
 }
 
+static void tell_rest(const remains *r, ggld_edit_trace *out, ggld_error *why)
+{
+    *out = GGLD_EDIT_REST;
+    ggld_fail(why, GGLD_E_INVALID, ggld_in_file(),
+              "file: an edit in place was interrupted before it changed "
+              "anything; the rest of its journal, %s, is harmless, and goes "
+              "with the next edit or 'ggld edit --recover'",
+              ggld_quote(r->beside.fresh, strlen(r->beside.fresh)).text);
+}
+
 static ggld_status look(remains *r, bool any_device, ggld_edit_trace *out,
                         ggld_error *why, ggld_error *err)
 {
@@ -75,8 +87,13 @@ static ggld_status look(remains *r, bool any_device, ggld_edit_trace *out,
     }
     if (status != GGLD_OK && err != NULL)
         *err = damage;
-    if (status != GGLD_OK || !r->found)
+    if (status != GGLD_OK)
         return status;
+    if (!r->found) {
+        if (ggld_journal_has_rest(&r->beside))
+            tell_rest(r, out, why);
+        return GGLD_OK;
+    }
     return ggld_journal_compare(&r->journal, r->fd, &r->allocator, any_device,
                                 out, why, err);
 }
@@ -104,6 +121,25 @@ ggld_status ggld_edit_pending(const char *path, ggld_edit_trace *out,
 
 /* ---- ending it ---- */
 
+/* Nothing is applied, and so the file has to be neither writable nor alone: only
+ * who is writing a journal right now is left to it. */
+static ggld_status remove_rest(const char *path, ggld_edit_trace *found,
+                               ggld_error *err)
+{
+    remains r;
+
+    *found = GGLD_EDIT_CLEAN;
+    ggld_status status = open_remains(&r, path, O_RDONLY, err);
+    if (status == GGLD_OK &&
+        (flock(r.fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)) {
+        status = ggld_journal_drop_rest(&r.beside, err);
+        *found = GGLD_EDIT_REST;
+        (void)flock(r.fd, LOCK_UN);
+    }
+    close_remains(&r);
+    return status;
+}
+
 static ggld_status end(const remains *r, ggld_edit_trace trace, ggld_error *err)
 {
     int result = 0;
@@ -118,7 +154,7 @@ static ggld_status end(const remains *r, ggld_edit_trace trace, ggld_error *err)
     if (result == 0)
         result = ggld_sys_sync(r->fd);
     if (result == 0)
-        return ggld_journal_drop(&r->beside, err);
+        return ggld_journal_drop(&r->beside, "all is done", err);
     return ggld_fail_errno(err, result, ggld_in_file(),
                            "file: the edit can't be ended; its journal "
                            "remains");
@@ -161,7 +197,9 @@ ggld_status ggld_edit_recover(const char *path, uint32_t flags,
                          flags & ~GGLD_EDIT_FORCE);
     /* Where there is nothing to end, nothing has to be writable or alone. */
     ggld_status status = ggld_edit_pending(path, &trace, NULL, err);
-    if (status == GGLD_OK && trace != GGLD_EDIT_CLEAN) {
+    if (status == GGLD_OK && trace == GGLD_EDIT_REST) {
+        status = remove_rest(path, &trace, err);
+    } else if (status == GGLD_OK && trace != GGLD_EDIT_CLEAN) {
         status = open_remains(&r, path, O_RDWR, err);
         if (status == GGLD_OK)
             status = recover(&r, flags, &trace, err);

@@ -193,36 +193,78 @@ static int make_fresh(const ggld_journal *j, const ggld_beside *b, int from,
     return result;
 }
 
-ggld_status ggld_journal_save(const ggld_journal *j, const ggld_beside *b,
-                              int fd, const struct stat *st, ggld_error *err)
+static ggld_status fail_save(const ggld_beside *b, int sys_errno,
+                             ggld_error *err)
 {
-    int result = make_fresh(j, b, fd, st);
-    if (result == 0 &&
-        renameat(b->folder_fd, b->fresh, b->folder_fd, b->journal) != 0)
-        result = errno;
-    if (result != 0) {
-        unlinkat(b->folder_fd, b->fresh, 0);
-    } else if (!ggld_folder_sync(b->folder_fd)) {
-        result = errno;
-        unlinkat(b->folder_fd, b->journal, 0);
-    }
-    if (result == 0)
-        return GGLD_OK;
-    return ggld_fail_errno(err, result, ggld_in_file(),
+    return ggld_fail_errno(err, sys_errno, ggld_in_file(),
                            "journal %s: it can't be written, and nothing was "
                            "changed",
                            ggld_quote(b->journal, strlen(b->journal)).text);
 }
 
-ggld_status ggld_journal_drop(const ggld_beside *b, ggld_error *err)
+ggld_status ggld_journal_write(const ggld_journal *j, const ggld_beside *b,
+                               int fd, const struct stat *st, ggld_error *err)
+{
+    int result = make_fresh(j, b, fd, st);
+    if (result == 0)
+        return GGLD_OK;
+    ggld_journal_forget(b);
+    return fail_save(b, result, err);
+}
+
+void ggld_journal_forget(const ggld_beside *b)
 {
     (void)unlinkat(b->folder_fd, b->fresh, 0);
-    if ((unlinkat(b->folder_fd, b->journal, 0) == 0 || errno == ENOENT) &&
-        ggld_folder_sync(b->folder_fd))
+}
+
+ggld_status ggld_journal_name(const ggld_beside *b, ggld_error *err)
+{
+    int result = 0;
+
+    if (renameat(b->folder_fd, b->fresh, b->folder_fd, b->journal) != 0) {
+        result = errno;
+        ggld_journal_forget(b);
+    } else if (!ggld_folder_sync(b->folder_fd)) {
+        result = errno;
+        unlinkat(b->folder_fd, b->journal, 0);
+    }
+    return result == 0 ? GGLD_OK : fail_save(b, result, err);
+}
+
+bool ggld_journal_has_rest(const ggld_beside *b)
+{
+    struct stat st;
+    return fstatat(b->folder_fd, b->fresh, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+           S_ISREG(st.st_mode);
+}
+
+ggld_status ggld_journal_drop_rest(const ggld_beside *b, ggld_error *err)
+{
+    if (unlinkat(b->folder_fd, b->fresh, 0) == 0 || errno == ENOENT)
         return GGLD_OK;
     return ggld_fail_errno(err, errno, ggld_in_file(),
-                           "journal %s: all is done, but it can't be removed",
-                           ggld_quote(b->journal, strlen(b->journal)).text);
+                           "journal %s: a rest that never was whole, and can't "
+                           "be removed",
+                           ggld_quote(b->fresh, strlen(b->fresh)).text);
+}
+
+ggld_status ggld_journal_drop(const ggld_beside *b, const char *state,
+                              ggld_error *err)
+{
+    ggld_quoted name = ggld_quote(b->journal, strlen(b->journal));
+
+    ggld_journal_forget(b);
+    if (unlinkat(b->folder_fd, b->journal, 0) != 0 && errno != ENOENT)
+        return ggld_fail_errno(err, errno, ggld_in_file(),
+                               "journal %s: %s, but it can't be removed",
+                               name.text, state);
+    if (ggld_folder_sync(b->folder_fd))
+        return GGLD_OK;
+    return ggld_fail_errno(err, errno, ggld_in_file(),
+                           "journal %s: %s, and it is removed, but the folder "
+                           "can't be brought to disk: after a power cut it may "
+                           "be there again (ggld edit --recover)",
+                           name.text, state);
 }
 
 /* ---- loading ---- */
@@ -316,10 +358,11 @@ ggld_status ggld_journal_load(ggld_journal *j, const ggld_beside *b,
     if (!*found)
         return GGLD_OK;
     if (fd < 0)
-        return ggld_fail_errno(err, errno, ggld_in_file(),
-                               "journal %s: an edit in place was interrupted, "
-                               "and it can't be opened",
-                               ggld_quote(b->journal, strlen(b->journal)).text);
+        return ggld_fail_errno(
+            err, errno, ggld_in_file(),
+            "journal %s: it can't be opened, and so can't be "
+            "told whether an edit was interrupted",
+            ggld_quote(b->journal, strlen(b->journal)).text);
     ggld_status status = load_fd(j, b, fd, a, err);
     close(fd);
     if (status != GGLD_OK)

@@ -5,6 +5,7 @@
 #define GGLD_CHANGE_JOURNAL_H
 
 #include <limits.h>
+#include <stdbool.h>
 #include <sys/stat.h>
 
 #include <ggld/edit.h>
@@ -46,17 +47,26 @@ typedef struct ggld_journal {
 int ggld_journal_sample(int fd, uint64_t start, uint64_t file_bytes,
                         uint64_t *digest);
 
-/* Writes it, to disk, with the file's mode. The old image is read from fd, the
- * file, bit by bit: old_image is not looked at. */
-ggld_status ggld_journal_save(const ggld_journal *j, const ggld_beside *b,
-                              int fd, const struct stat *st, ggld_error *err);
+/* Writes it, to disk, with the file's mode, under the name of a fresh one. The
+ * old image is read from fd, the file, bit by bit: old_image is not looked at. */
+ggld_status ggld_journal_write(const ggld_journal *j, const ggld_beside *b,
+                               int fd, const struct stat *st, ggld_error *err);
+/* Gives the one that was written its name, on disk: from here on it counts. */
+ggld_status ggld_journal_name(const ggld_beside *b, ggld_error *err);
+/* Instead: removes it. */
+void ggld_journal_forget(const ggld_beside *b);
+/* Is there one that never got its name? It need not be whole. */
+bool ggld_journal_has_rest(const ggld_beside *b);
+ggld_status ggld_journal_drop_rest(const ggld_beside *b, ggld_error *err);
 /* *found: there is one. GGLD_E_CHECKSUM: it is damaged. */
 ggld_status ggld_journal_load(ggld_journal *j, const ggld_beside *b,
                               const ggld_allocator *a, bool *found,
                               ggld_error *err);
 void ggld_journal_free(ggld_journal *j, const ggld_allocator *a);
-/* Removes it, once all else is on disk. */
-ggld_status ggld_journal_drop(const ggld_beside *b, ggld_error *err);
+/* Removes it, once all else is on disk; state, "all is done" or so, is what the
+ * error says of the file. */
+ggld_status ggld_journal_drop(const ggld_beside *b, const char *state,
+                              ggld_error *err);
 
 /* How the file of fd stands to it; what it reads is compared byte by byte. Of
  * STRANGE *why says what does not fit. any_device: its number is no matter. */

@@ -273,8 +273,25 @@ meta=$("$ggld" info --json "$work/s.gguf" | jq .metadata_bytes)
 journal=$((1 + 2 * ((meta + 4095) / 4096)))
 if [ -n "${GGLD_HALFWAY-}" ]; then
     killed "in the journal" Killed 3
-    expect "in the journal" 0 "ggld sample" "" info "$file"
-    expect "in the journal: edited" 0 "done" "" edit -i "$file" -s general.name=K
+    is "in the journal: a rest" "$file.ggld-journal-new" \
+        "$(find "$work" -name '*.ggld-journal*')"
+    expect "in the journal" 0 "ggld sample" "m.gguf.ggld-journal-new', is harmless" \
+        info "$file"
+    expect "in the journal: check" 0 "note " "" check "$file"
+    expect "in the journal: a dry run" 0 - "" edit -n "$file" -s general.name=K
+    for change in "--recover" "-o $work/other.gguf -s general.name=K" \
+        "-s general.name=ggld" "-i -s general.name=K"; do
+        killed "in the journal" Killed 3
+        # shellcheck disable=SC2086 # words
+        run edit "$file" $change
+        is "in the journal: edit $change" 0 $rc
+        cat "$work/out" >>"$work/err"
+        has "in the journal: edit $change" "$work/err" \
+            "the rest of its journal is removed"
+        is "in the journal: edit $change: no rest" "" \
+            "$(find "$work" -name '*.ggld-journal*')"
+    done
+    rm "$work/other.gguf"
     data_is "in the journal" "$file"
 
     killed "before anything" Killed $journal

@@ -440,12 +440,14 @@ static void expect_recovery(const scene *s, const char *what)
 {
     ggld_edit_trace trace, found = GGLD_EDIT_CLEAN;
     ggld_error why;
-    bool journal = file_exists(JOURNAL);
+    bool journal = file_exists(JOURNAL), rest = file_exists(FRESH);
 
     cr_assert_eq(ggld_edit_pending(FILE_NAME, &trace, &why, &err), GGLD_OK,
                  "%s: %s", what, err.message);
-    cr_assert_eq(trace != GGLD_EDIT_CLEAN, journal, "%s: trace %d", what,
-                 trace);
+    cr_assert_eq(trace != GGLD_EDIT_CLEAN, journal || rest, "%s: trace %d",
+                 what, trace);
+    cr_assert(journal || !rest || trace == GGLD_EDIT_REST, "%s: trace %d", what,
+              trace);
     cr_assert_neq(trace, GGLD_EDIT_STRANGE, "%s: %s", what, why.message);
     if (journal) {
         ggld_edit *edit = NULL;
@@ -458,7 +460,8 @@ static void expect_recovery(const scene *s, const char *what)
                  "%s: %s", what, err.message);
     cr_assert_eq(found, trace, "%s", what);
     expect_clean(what);
-    if (trace == GGLD_EDIT_UNTOUCHED)
+    cr_assert(!file_exists(FRESH), "%s: the rest of a journal is left", what);
+    if (trace == GGLD_EDIT_UNTOUCHED || trace == GGLD_EDIT_REST)
         cr_assert(is_old(s), "%s: not the old file", what);
     else if (trace != GGLD_EDIT_CLEAN)
         cr_assert_null(new_differs(s), "%s: not the new file", what);
@@ -618,6 +621,74 @@ static void fail_everywhere(const scene *s, unsigned least)
             n++;
         cr_assert_geq(n, least, "%s: only %u calls", s->what, n);
     }
+}
+
+/* What is said is what is so. */
+Test(edit_in_place, faults_of_the_journal_are_told_as_they_are)
+{
+    scene s = scene_same_size();
+
+    scene_set(&s);
+    harness_reset();
+    cr_assert_eq(edit_scene(&s), GGLD_OK, "%s", err.message);
+    unsigned n = harness.n_calls, last = n;
+    while (last-- > 0 && harness.calls[last] != FSYNC)
+        ;
+    scene_set(&s);
+    harness.fault_at = last;
+    harness.fault_errno = EIO;
+    cr_assert_eq(edit_scene(&s), GGLD_E_IO);
+    cr_assert(!file_exists(JOURNAL), "the journal is left");
+    cr_assert(strstr(err.message, "all is done, and it is removed") != NULL,
+              "%s", err.message);
+
+    bool told = false;
+    for (unsigned i = 0; i < n && !told; i++) {
+        ggld_edit_trace trace;
+        scene_set(&s);
+        harness.fault_at = i;
+        harness.fault_errno = EMFILE;
+        harness.armed = true;
+        ggld_status status = ggld_edit_pending(FILE_NAME, &trace, NULL, &err);
+        harness.armed = false;
+        if (status == GGLD_OK)
+            continue;
+        cr_assert(strstr(err.message, "was interrupted, ") == NULL, "%s",
+                  err.message);
+        told = strstr(err.message, "can't be told whether") != NULL;
+    }
+    cr_assert(told, "the journal's opening was not made to fail");
+}
+
+static int stop_at(uint64_t done_bytes, uint64_t total_bytes, void *user)
+{
+    unsigned *left = user;
+    cr_assert_leq(done_bytes, total_bytes);
+    return (*left)-- == 0;
+}
+
+Test(edit_in_place, it_is_stopped_until_the_journal_counts)
+{
+    scene s = scene_same_size();
+
+    for (unsigned at = 0; at < 3; at++) {
+        ggld_edit_options options = ggld_edit_options_init();
+        ggld_edit *edit = NULL;
+        unsigned left = at;
+        scene_set(&s);
+        options.flags = GGLD_EDIT_IN_PLACE;
+        options.progress = stop_at;
+        options.progress_user = &left;
+        cr_assert_eq(ggld_edit_open(&edit, FILE_NAME, &options, &err), GGLD_OK);
+        cr_assert_eq(change(edit, &s), GGLD_OK);
+        cr_assert_eq(ggld_edit_in_place(edit, &err),
+                     at < 2 ? GGLD_E_CANCELLED : GGLD_OK, "stop %u", at);
+        ggld_edit_free(edit);
+        cr_assert(at == 2 || is_old(&s), "stop %u: not the old file", at);
+        cr_assert(!file_exists(FRESH) && !file_exists(JOURNAL),
+                  "stop %u: something is left", at);
+    }
+    cr_assert_null(new_differs(&s), "not stopped: not the new file");
 }
 
 Test(edit_in_place, any_call_may_fail, .timeout = 200)
