@@ -15,6 +15,7 @@
 #include "../base/alloc.h"
 #include "../base/bytes.h"
 #include "../base/checked.h"
+#include "../base/cut.h"
 #include "../base/index.h"
 #include "../base/quote.h"
 #include "shards.h"
@@ -60,10 +61,9 @@ static ggld_status read_at(const ggld_source_file *f, const char *label,
                                    " bytes at %" PRIu64,
                                    label, size, offset);
         if (done == 0)
-            return ggld_fail(err, GGLD_E_TRUNCATED, place,
-                             "%sfile: was truncated while it was read: it ends "
-                             "at %" PRIu64 ", and had %" PRId64 " bytes",
-                             label, offset, (int64_t)f->stamp.st_size);
+            return ggld_fail_cut(err, GGLD_E_TRUNCATED, place, label,
+                                 ggld_cut_size(f->fd, 0, offset),
+                                 (uint64_t)f->stamp.st_size);
         p += done;
         size -= (uint64_t)done;
         offset += (uint64_t)done;

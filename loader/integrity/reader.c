@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "../base/checked.h"
+#include "../base/cut.h"
 #include "../base/error.h"
 
 /* Pages asked for in one mincore call; one byte each. */
@@ -126,10 +127,10 @@ static ggld_status read_fd(const ggld_reader *r, uint64_t offset, uint8_t *dst,
                                    "reading %zu bytes at %" PRIu64, size,
                                    offset);
         if (n == 0)
-            return ggld_fail(err, GGLD_E_TRUNCATED, place,
-                             "file: ends at %" PRIu64 " now, and had %" PRIu64
-                             " bytes when it was opened",
-                             offset + done, r->size_bytes);
+            return ggld_fail_cut(
+                err, GGLD_E_TRUNCATED, place, "",
+                ggld_cut_size(r->fd, r->fd_offset_bytes, offset + done),
+                r->size_bytes);
         done += n > 0 ? (size_t)n : 0;
     }
     return GGLD_OK;

@@ -7,11 +7,11 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/sendfile.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "../base/checked.h"
+#include "../base/cut.h"
 #include "io.h"
 #include "uring.h"
 
@@ -31,19 +31,14 @@ static ggld_status fail_read(const ggld_piece *piece, uint64_t offset,
                            "reading %" PRIu64 " bytes at %" PRIu64, n, offset);
 }
 
-/* end: where reading ended. The read may have begun behind the file's end. */
+/* end: where reading ended. */
 static ggld_status fail_short(const ggld_io *io, const ggld_piece *piece,
                               uint64_t end, ggld_error *err)
 {
     const ggld_io_shard *s = ggld_io_shard_of(io, piece->shard);
-    struct stat st;
-    uint64_t base = s->backing.fd_offset_bytes;
-    if (fstat(s->backing.fd, &st) == 0 && (uint64_t)st.st_size >= base)
-        end = ggld_min_u64(end, (uint64_t)st.st_size - base);
+    end = ggld_cut_size(s->backing.fd, s->backing.fd_offset_bytes, end);
     return ggld_piece_fail(piece, GGLD_E_TRUNCATED, 0, end, err,
-                           "the file ends at %" PRIu64 " now, and had %" PRIu64
-                           " bytes when it was opened",
-                           end, s->file_bytes);
+                           "the file " GGLD_CUT_FORMAT, end, s->file_bytes);
 }
 
 /* The piece whose bytes are at offset, for errors. */

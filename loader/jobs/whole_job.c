@@ -12,6 +12,7 @@
 #include <ggld/integrity.h>
 
 #include "../base/checked.h"
+#include "../base/cut.h"
 #include "../integrity/digest.h"
 #include "../integrity/manifest.h"
 #include "../integrity/verify.h"
@@ -159,10 +160,9 @@ static ggld_status read_piece(whole_job *self, ggld_error *err)
                                "file: reading %" PRIu64 " bytes at %" PRIu64, n,
                                self->at);
     if (got == 0)
-        return ggld_fail(err, GGLD_E_TRUNCATED, place,
-                         "file: ends at %" PRIu64 " now, and had %" PRIu64
-                         " bytes before",
-                         self->at, self->file_bytes);
+        return ggld_fail_cut(err, GGLD_E_TRUNCATED, place, "",
+                             ggld_cut_size(self->fd, 0, self->at),
+                             self->file_bytes);
     ggld_hasher_update(&self->all, self->buffer, (size_t)got);
     if (self->at < self->metadata_bytes)
         ggld_hasher_update(&self->metadata, self->buffer,

@@ -16,6 +16,7 @@
 
 #include <ggld/guard.h>
 
+#include "../base/cut.h"
 #include "source.h"
 
 typedef struct frame {
@@ -185,11 +186,8 @@ ggld_status ggld_guard_run(const ggld_file *file, ggld_span bytes,
     uint64_t end =
         (uint64_t)(bytes.data - (const uint8_t *)file->source.map) + bytes.size;
     if (is_cut(file, end, &size_now))
-        return ggld_fail(
-            err, GGLD_E_IO, place,
-            "file: was truncated while it was read: it has %" PRIu64
-            " bytes now, and had %" PRIu64 " when it was opened",
-            size_now, file->source.size_bytes);
+        return ggld_fail_cut(err, GGLD_E_IO, place, "", size_now,
+                             file->source.size_bytes);
     if (whole)
         return GGLD_OK;
     return ggld_fail_errno(err, EIO, place,

@@ -14,6 +14,7 @@
 
 #include "../base/alloc.h"
 #include "../base/checked.h"
+#include "../base/cut.h"
 #include "../base/quote.h"
 
 /* Linux reads at most 0x7ffff000 bytes at once; others refuse more than
@@ -215,6 +216,16 @@ static int64_t read_some(const ggld_source *source, uint64_t offset, void *dst,
     return got;
 }
 
+static ggld_status fail_cut(const ggld_source *source, uint64_t end,
+                            ggld_place place, ggld_error *err)
+{
+    uint64_t now;
+    if (!ggld_source_size_now(source, &now) || now > end)
+        now = end;
+    return ggld_fail_cut(err, GGLD_E_TRUNCATED, place, "", now,
+                         source->size_bytes);
+}
+
 ggld_status ggld_source_read(const ggld_source *source, uint64_t offset,
                              void *dst, uint64_t size, ggld_place place,
                              ggld_error *err)
@@ -229,10 +240,7 @@ ggld_status ggld_source_read(const ggld_source *source, uint64_t offset,
                                    "reading %" PRIu64 " bytes at %" PRIu64,
                                    size - done, offset + done);
         if (got == 0)
-            return ggld_fail(err, GGLD_E_TRUNCATED, place,
-                             "file: ends at %" PRIu64 " now, and had %" PRIu64
-                             " bytes when it was opened",
-                             offset + done, source->size_bytes);
+            return fail_cut(source, offset + done, place, err);
         done += (uint64_t)got;
     }
     return GGLD_OK;

@@ -523,7 +523,7 @@ static void test_interruptions(void)
         { "an input that changes", touch_input, GGLD_E_CHANGED,
           "was written to while it was read" },
         { "an input that is cut", cut_input, GGLD_E_TRUNCATED,
-          "was truncated while it was read: it ends at" },
+          "file: was truncated while it was read: it has " },
     };
     ggld_error err;
 

@@ -250,7 +250,7 @@ static void check_cut(const cutter *c, uint64_t had, const char *what)
 {
     char numbers[80];
     outcome_check(&c->end, GGLD_E_TRUNCATED, what);
-    snprintf(numbers, sizeof numbers, "ends at %llu now, and had %llu",
+    snprintf(numbers, sizeof numbers, "it has %llu bytes now, and had %llu",
              (unsigned long long)c->cut_at, (unsigned long long)had);
     CHECK(strstr(c->end.result.message, numbers) != NULL,
           "%s: expected '%s', got: %s", what, numbers, c->end.result.message);
