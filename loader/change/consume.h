@@ -4,6 +4,9 @@
 #ifndef GGLD_CHANGE_CONSUME_H
 #define GGLD_CHANGE_CONSUME_H
 
+#include <stdbool.h>
+#include <sys/stat.h>
+
 #include "../base/target.h"
 #include "../read/split.h"
 #include "compare.h"
@@ -27,10 +30,53 @@ typedef struct ggld_consume {
     ggld_meter meter;
 } ggld_consume;
 
-const char *ggld_consume_path(const ggld_consume *c, uint32_t no);
 ggld_status ggld_consume_fail(const ggld_consume *c, int sys_errno,
                               const char *what, ggld_error *err);
+ggld_status ggld_consume_fail_memory(ggld_error *err);
 
+/* ---- the beginning: consume_begin.c ---- */
+
+/* The shards read, then the journal, then the part. */
+ggld_status ggld_consume_begin(ggld_consume *c, ggld_error *err);
+
+/* ---- the journal: consume_journal.c ---- */
+
+/* It is written anew as it is in memory; its folder is synced. */
+ggld_status ggld_consume_save_journal(ggld_consume *c, ggld_error *err);
+/* *found: there is one, and it is of these shards. */
+ggld_status ggld_consume_load_journal(ggld_consume *c, bool *found,
+                                      ggld_error *err);
+/* After the last of all: the output has its name. */
+ggld_status ggld_consume_drop_journal(const ggld_consume *c, ggld_error *err);
+/* Of the shards' common name, without folders. */
+uint64_t ggld_consume_prefix_digest(const ggld_consume *c);
+/* Shards that are in the part; 0 where there is no journal. */
+uint32_t ggld_consume_n_done(const ggld_consume *c);
+/* name lies beside the output, and is not of this merge. */
+ggld_status ggld_consume_fail_foreign(const ggld_consume *c, const char *name,
+                                      ggld_error *err);
+
+/* ---- the part: consume_part.c ---- */
+
+/* The journal speaks of this file from now on. */
+ggld_status ggld_consume_know_part(ggld_consume *c, const struct stat *st,
+                                   ggld_error *err);
+/* The part under this name. Where it is another file than the journal's, what
+ * was consumed has to be in it: else GGLD_E_CHANGED. */
+ggld_status ggld_consume_open_part(ggld_consume *c, const char *name,
+                                   ggld_error *err);
+/* The system went down between the name and the journal's end? */
+bool ggld_consume_is_named(const ggld_consume *c);
+/* The part is an output that has its name, in a folder that was copied? */
+bool ggld_consume_is_named_copy(ggld_consume *c);
+bool ggld_consume_is_there(const ggld_consume *c, const char *name);
+ggld_status ggld_consume_name_part(const ggld_consume *c, ggld_error *err);
+/* No shard is in it yet: as if nothing had been begun. */
+void ggld_consume_take_back(ggld_consume *c);
+
+/* ---- one shard: consume_shard.c ---- */
+
+const char *ggld_consume_path(const ggld_consume *c, uint32_t no);
 /* The shard as it is now, its tensors read. */
 ggld_status ggld_consume_identify(ggld_consume *c, uint32_t no,
                                   ggld_shard_identity *out, ggld_error *err);

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+/* The part of a merge that consumes its shards: known again by its inode or,
+ * in a copied folder, by what is in it; named at the end, or taken back. */
+#include "consume.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "../base/folder.h"
+#include "../base/quote.h"
+#include "content.h"
+#include "sys.h"
+
+bool ggld_consume_is_there(const ggld_consume *c, const char *name)
+{
+    struct stat st;
+    return fstatat(c->place.folder_fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 ||
+           errno != ENOENT;
+}
+
+static bool is_part(const ggld_consume *c, const struct stat *st)
+{
+    return (uint64_t)st->st_ino == c->journal.inode &&
+           (uint64_t)st->st_dev == c->journal.device;
+}
+
+ggld_status ggld_consume_know_part(ggld_consume *c, const struct stat *st,
+                                   ggld_error *err)
+{
+    c->journal.device = (uint64_t)st->st_dev;
+    c->journal.inode = (uint64_t)st->st_ino;
+    return ggld_consume_save_journal(c, err);
+}
+
+/* A copy of the part: what was consumed is in it? */
+static ggld_status recognise_part(ggld_consume *c, ggld_error *err)
+{
+    const ggld_merge_journal *j = &c->journal;
+    ggld_status status = GGLD_OK;
+    uint64_t first = 0, digest = 0;
+    bool same = true;
+
+    for (uint32_t i = 0; i < j->n_shards && same; i++) {
+        const ggld_shard_identity *shard = &j->shards[i];
+        uint64_t left = ggld_tensor_count(c->part_file) - first;
+        same = shard->n_tensors <= left;
+        if (same && j->done[i]) {
+            status = ggld_content_digest(c->part_file, first, shard->n_tensors,
+                                         c->big_endian, c->room, &c->meter,
+                                         &digest, err);
+            same = status == GGLD_OK && digest == shard->digest;
+        }
+        first += same ? shard->n_tensors : 0;
+    }
+    if (status != GGLD_OK || (same && first == ggld_tensor_count(c->part_file)))
+        return status;
+    return ggld_fail(err, GGLD_E_CHANGED, ggld_in_file(),
+                     "%s is not the file that its journal speaks of, and has "
+                     "not what was consumed",
+                     ggld_quote(c->part, strlen(c->part)).text);
+}
+
+ggld_status ggld_consume_open_part(ggld_consume *c, const char *name,
+                                   ggld_error *err)
+{
+    ggld_open_options options = ggld_open_options_init();
+    ggld_file_info info = { .struct_size = sizeof info };
+    struct stat st;
+
+    c->part_fd = ggld_sys_open(c->place.folder_fd, name,
+                               O_RDWR | O_NOFOLLOW | O_NONBLOCK, 0);
+    if (c->part_fd < 0 || fstat(c->part_fd, &st) != 0)
+        return ggld_consume_fail(c, errno, "can't open its part", err);
+    options.flags = GGLD_OPEN_PREAD;
+    ggld_status status = ggld_open_fd(&c->part_file, c->part_fd, &options, err);
+    if (status != GGLD_OK)
+        return status;
+    ggld_file_get_info(c->part_file, &info);
+    c->big_endian = info.big_endian;
+    if (is_part(c, &st))
+        return GGLD_OK;
+    status = recognise_part(c, err);
+    return status == GGLD_OK ? ggld_consume_know_part(c, &st, err) : status;
+}
+
+bool ggld_consume_is_named(const ggld_consume *c)
+{
+    struct stat st;
+    return fstatat(c->place.folder_fd, c->place.name, &st,
+                   AT_SYMLINK_NOFOLLOW) == 0 &&
+           is_part(c, &st);
+}
+
+bool ggld_consume_is_named_copy(ggld_consume *c)
+{
+    if (ggld_consume_n_done(c) != c->journal.n_shards ||
+        ggld_consume_is_there(c, c->part))
+        return false;
+    return ggld_consume_open_part(c, c->place.name, NULL) == GGLD_OK;
+}
+
+ggld_status ggld_consume_name_part(const ggld_consume *c, ggld_error *err)
+{
+    int fd = c->place.folder_fd;
+    if (renameat(fd, c->part, fd, c->place.name) != 0)
+        return ggld_consume_fail(c, errno, "can't give the new file its name",
+                                 err);
+    return ggld_consume_drop_journal(c, err);
+}
+
+/* Temporary files of a part whose making was killed. Which a merge at work has
+ * are not among them: it holds the lock. */
+static void remove_temps(const ggld_consume *c)
+{
+    int fd = ggld_sys_open(c->place.folder_fd, ".", O_RDONLY | O_DIRECTORY, 0);
+    DIR *folder = fd >= 0 ? fdopendir(fd) : NULL;
+    const struct dirent *entry;
+
+    if (folder == NULL && fd >= 0)
+        close(fd);
+    while (folder != NULL && (entry = readdir(folder)) != NULL)
+        if (ggld_target_is_temp(entry->d_name, c->part))
+            unlinkat(c->place.folder_fd, entry->d_name, 0);
+    if (folder != NULL)
+        closedir(folder);
+}
+
+void ggld_consume_take_back(ggld_consume *c)
+{
+    if (c->journal_fd < 0)
+        return;
+    remove_temps(c);
+    unlinkat(c->place.folder_fd, c->part, 0);
+    /* The journal goes last, as it tells whose the others are. */
+    (void)ggld_folder_sync(c->place.folder_fd);
+    unlinkat(c->place.folder_fd, c->journal_name, 0);
+    close(c->journal_fd);
+    c->journal_fd = -1;
+}
