@@ -82,7 +82,7 @@ static ggld_status go_on(ggld_consume *c, ggld_error *err)
 static bool is_unmade(const ggld_consume *c)
 {
     return ggld_consume_n_done(c) == 0 &&
-           (c->journal.inode == 0 || !ggld_consume_is_there(c, c->part)) &&
+           (c->journal.part.inode == 0 || !ggld_consume_is_there(c, c->part)) &&
            !ggld_consume_is_named(c);
 }
 
@@ -144,9 +144,7 @@ static ggld_status run_in_place(ggld_consume *c, const char *path,
         status = run(c, err);
     if (status == GGLD_OK || ggld_consume_n_done(c) != 0)
         ggld_folder_keep(&c->place);
-    ggld_close(c->part_file);
-    if (c->part_fd >= 0)
-        close(c->part_fd);
+    ggld_consume_close_part(c);
     if (c->journal_fd >= 0)
         close(c->journal_fd);
     ggld_merge_journal_free(&c->journal, &c->heap);

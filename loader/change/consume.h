@@ -5,7 +5,6 @@
 #define GGLD_CHANGE_CONSUME_H
 
 #include <stdbool.h>
-#include <sys/stat.h>
 
 #include "../base/target.h"
 #include "../read/split.h"
@@ -59,12 +58,14 @@ ggld_status ggld_consume_fail_foreign(const ggld_consume *c, const char *name,
 /* ---- the part: consume_part.c ---- */
 
 /* The journal speaks of this file from now on. */
-ggld_status ggld_consume_know_part(ggld_consume *c, const struct stat *st,
+ggld_status ggld_consume_know_part(ggld_consume *c,
+                                   const ggld_part_identity *part,
                                    ggld_error *err);
 /* The part under this name. Where it is another file than the journal's, what
  * was consumed has to be in it: else GGLD_E_CHANGED. */
 ggld_status ggld_consume_open_part(ggld_consume *c, const char *name,
                                    ggld_error *err);
+void ggld_consume_close_part(ggld_consume *c);
 /* The system went down between the name and the journal's end? */
 bool ggld_consume_is_named(const ggld_consume *c);
 /* The part is an output that has its name, in a folder that was copied? */

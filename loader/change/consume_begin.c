@@ -56,16 +56,16 @@ static ggld_status identify_all(ggld_consume *c, ggld_error *err)
 static ggld_status make_files(ggld_consume *c, const ggld_file *set,
                               ggld_error *err)
 {
-    struct stat st;
+    ggld_part_identity part;
 
     ggld_status status = ggld_consume_save_journal(c, err);
     if (status == GGLD_OK)
         status = make_part(c, set, err);
     if (status != GGLD_OK)
         return status;
-    if (fstatat(c->place.folder_fd, c->part, &st, AT_SYMLINK_NOFOLLOW) != 0)
+    if (!ggld_part_identity_of(c->place.folder_fd, c->part, &part))
         return ggld_consume_fail(c, errno, "can't look at its part", err);
-    return ggld_consume_know_part(c, &st, err);
+    return ggld_consume_know_part(c, &part, err);
 }
 
 static uint64_t shards_bytes(const ggld_file *set)

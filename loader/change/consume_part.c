@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The part of a merge that consumes its shards: known again by its inode or,
- * in a copied folder, by what is in it; named at the end, or taken back. */
+/* The part of a merge that consumes its shards: known again as the same
+ * file or, in a copied folder, by what is in it; named at the end, or taken back. */
 #include "consume.h"
 
 #include <dirent.h>
@@ -23,17 +23,11 @@ bool ggld_consume_is_there(const ggld_consume *c, const char *name)
            errno != ENOENT;
 }
 
-static bool is_part(const ggld_consume *c, const struct stat *st)
-{
-    return (uint64_t)st->st_ino == c->journal.inode &&
-           (uint64_t)st->st_dev == c->journal.device;
-}
-
-ggld_status ggld_consume_know_part(ggld_consume *c, const struct stat *st,
+ggld_status ggld_consume_know_part(ggld_consume *c,
+                                   const ggld_part_identity *part,
                                    ggld_error *err)
 {
-    c->journal.device = (uint64_t)st->st_dev;
-    c->journal.inode = (uint64_t)st->st_ino;
+    c->journal.part = *part;
     return ggld_consume_save_journal(c, err);
 }
 
@@ -70,11 +64,11 @@ ggld_status ggld_consume_open_part(ggld_consume *c, const char *name,
 {
     ggld_open_options options = ggld_open_options_init();
     ggld_file_info info = { .struct_size = sizeof info };
-    struct stat st;
+    ggld_part_identity part;
 
     c->part_fd = ggld_sys_open(c->place.folder_fd, name,
                                O_RDWR | O_NOFOLLOW | O_NONBLOCK, 0);
-    if (c->part_fd < 0 || fstat(c->part_fd, &st) != 0)
+    if (c->part_fd < 0 || !ggld_part_identity_of(c->part_fd, "", &part))
         return ggld_consume_fail(c, errno, "can't open its part", err);
     options.flags = GGLD_OPEN_PREAD;
     ggld_status status = ggld_open_fd(&c->part_file, c->part_fd, &options, err);
@@ -82,18 +76,26 @@ ggld_status ggld_consume_open_part(ggld_consume *c, const char *name,
         return status;
     ggld_file_get_info(c->part_file, &info);
     c->big_endian = info.big_endian;
-    if (is_part(c, &st))
+    if (ggld_part_identity_same(&part, &c->journal.part))
         return GGLD_OK;
     status = recognise_part(c, err);
-    return status == GGLD_OK ? ggld_consume_know_part(c, &st, err) : status;
+    return status == GGLD_OK ? ggld_consume_know_part(c, &part, err) : status;
 }
 
 bool ggld_consume_is_named(const ggld_consume *c)
 {
-    struct stat st;
-    return fstatat(c->place.folder_fd, c->place.name, &st,
-                   AT_SYMLINK_NOFOLLOW) == 0 &&
-           is_part(c, &st);
+    ggld_part_identity named;
+    return ggld_part_identity_of(c->place.folder_fd, c->place.name, &named) &&
+           ggld_part_identity_same(&named, &c->journal.part);
+}
+
+void ggld_consume_close_part(ggld_consume *c)
+{
+    ggld_close(c->part_file);
+    c->part_file = NULL;
+    if (c->part_fd >= 0)
+        close(c->part_fd);
+    c->part_fd = -1;
 }
 
 bool ggld_consume_is_named_copy(ggld_consume *c)
@@ -101,7 +103,10 @@ bool ggld_consume_is_named_copy(ggld_consume *c)
     if (ggld_consume_n_done(c) != c->journal.n_shards ||
         ggld_consume_is_there(c, c->part))
         return false;
-    return ggld_consume_open_part(c, c->place.name, NULL) == GGLD_OK;
+    if (ggld_consume_open_part(c, c->place.name, NULL) == GGLD_OK)
+        return true;
+    ggld_consume_close_part(c);
+    return false;
 }
 
 ggld_status ggld_consume_name_part(const ggld_consume *c, ggld_error *err)

@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /* See merge_journal.h. Numbers of eight bytes, little-endian: magic, n, device,
- * inode, digest of the prefix, five a shard, digest of these; then a byte a
- * shard. */
+ * inode and birth of the part, digest of the prefix, five a shard, digest of
+ * these; then a byte a shard. */
 #include "merge_journal.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "../base/bytes.h"
 #include "content.h"
 #include "sys.h"
 
-#define MAGIC      UINT64_C(0x32474D444C474721) /* "!GGLDMG2" */
-#define N_HEAD     5u
+#define MAGIC      UINT64_C(0x33474D444C474721) /* "!GGLDMG3" */
+#define N_HEAD     6u
 #define N_SHARD    5u
 #define MAX_SHARDS 65535u
 
@@ -32,6 +33,30 @@ bool ggld_shard_identity_same(const ggld_shard_identity *a,
 {
     return a->size_bytes == b->size_bytes && a->seconds == b->seconds &&
            a->nanoseconds == b->nanoseconds;
+}
+
+bool ggld_part_identity_of(int folder_fd, const char *name,
+                           ggld_part_identity *out)
+{
+    struct statx st;
+
+    if (statx(folder_fd, name, AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH,
+              STATX_INO | STATX_BTIME, &st) != 0)
+        return false;
+    out->device = makedev(st.stx_dev_major, st.stx_dev_minor);
+    out->inode = st.stx_ino;
+    out->born = (st.stx_mask & STATX_BTIME) == 0
+                    ? 0
+                    : (uint64_t)st.stx_btime.tv_sec * 1000000000u +
+                          st.stx_btime.tv_nsec;
+    return true;
+}
+
+bool ggld_part_identity_same(const ggld_part_identity *a,
+                             const ggld_part_identity *b)
+{
+    return a->born != 0 && a->born == b->born && a->inode == b->inode &&
+           a->device == b->device;
 }
 
 bool ggld_merge_journal_init(ggld_merge_journal *j, const ggld_allocator *a,
@@ -63,8 +88,9 @@ static void encode(const ggld_merge_journal *j, uint8_t *image)
     uint8_t *at = put(image, MAGIC);
 
     at = put(at, j->n_shards);
-    at = put(at, j->device);
-    at = put(at, j->inode);
+    at = put(at, j->part.device);
+    at = put(at, j->part.inode);
+    at = put(at, j->part.born);
     at = put(at, j->prefix_digest);
     for (uint32_t i = 0; i < j->n_shards; i++) {
         at = put(at, j->shards[i].size_bytes);
@@ -174,9 +200,10 @@ static int decode(ggld_merge_journal *j, const ggld_allocator *a,
         return EBADMSG;
     if (!ggld_merge_journal_init(j, a, (uint32_t)number_at(image, 1)))
         return ENOMEM;
-    j->device = number_at(image, 2);
-    j->inode = number_at(image, 3);
-    j->prefix_digest = number_at(image, 4);
+    j->part.device = number_at(image, 2);
+    j->part.inode = number_at(image, 3);
+    j->part.born = number_at(image, 4);
+    j->prefix_digest = number_at(image, 5);
     for (uint32_t i = 0; i < j->n_shards; i++) {
         uint64_t at = N_HEAD + N_SHARD * (uint64_t)i;
         j->shards[i].size_bytes = number_at(image, at);

@@ -19,9 +19,15 @@ typedef struct ggld_shard_identity {
     uint64_t digest; /* of its tensors, as they are in the part */
 } ggld_shard_identity;
 
+/* An inode's number alone is given to the next file when the part is gone. */
+typedef struct ggld_part_identity {
+    uint64_t device;
+    uint64_t inode; /* 0: it was not yet made when the journal was */
+    uint64_t born;  /* in nanoseconds; 0: the system does not say */
+} ggld_part_identity;
+
 typedef struct ggld_merge_journal {
-    uint64_t device; /* of the part */
-    uint64_t inode;  /* 0: it was not yet made when the journal was */
+    ggld_part_identity part;
     uint32_t n_shards;
     ggld_shard_identity *shards;
     uint8_t *done;          /* 1: the shard is in the part */
@@ -34,6 +40,14 @@ ggld_shard_identity ggld_shard_identity_of(const struct stat *st);
 /* Size and times: is it the same by these alone? */
 bool ggld_shard_identity_same(const ggld_shard_identity *a,
                               const ggld_shard_identity *b);
+
+/* Of what is under name in the folder, a link itself, or where name is "" of
+ * folder_fd. false: errno. */
+bool ggld_part_identity_of(int folder_fd, const char *name,
+                           ggld_part_identity *out);
+/* false where that can't be known. */
+bool ggld_part_identity_same(const ggld_part_identity *a,
+                             const ggld_part_identity *b);
 
 /* Memory for n_shards; false where there is none. */
 bool ggld_merge_journal_init(ggld_merge_journal *j, const ggld_allocator *a,

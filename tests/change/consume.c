@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -248,7 +249,8 @@ static void expect_refusal(ggld_status want, const char *message)
 {
     ggld_error err = { .message = "" };
     ggld_status status = run(&err);
-    CHECK(status == want && strstr(err.message, message) != NULL, "%s: %s",
+    CHECK(status == want && strstr(err.message, message) != NULL,
+          "expected %s, '%s', got %s, '%s'", ggld_status_name(want), message,
           ggld_status_name(status), err.message);
 }
 
@@ -323,6 +325,34 @@ static void test_copies_go_on(void)
     copy_over(out_path);
     CHECK_OK(run(&err), err, "a copied output");
     expect_done("a copied output", 0);
+}
+
+/* A part that lacks what was consumed, once by the number of the one that is
+ * gone. Where the system gives no number twice, there is nothing to try. */
+static void test_number_given_again(void)
+{
+    struct stat then, now = { .st_ino = 0 };
+    char kept[200];
+
+    set_halfway();
+    image part = file_load(part_path);
+    if (stat(part_path, &then) != 0 || remove(part_path) != 0)
+        exit(99);
+    memset(part.data + part.size * 2 / 5, 0, part.size * 3 / 5);
+    for (unsigned i = 0; i < 64 && now.st_ino != then.st_ino; i++) {
+        file_save(part_path, part.data, part.size);
+        snprintf(kept, sizeof kept, "%s/kept-%u", source_folder, i);
+        if (stat(part_path, &now) != 0 ||
+            (now.st_ino != then.st_ino && rename(part_path, kept) != 0))
+            exit(99);
+    }
+    image_free(&part);
+    if (now.st_ino != then.st_ino)
+        return;
+    expect_refusal(GGLD_E_CHANGED,
+                   "is not the file that its journal speaks of");
+    CHECK(n_shards() == 2, "the shards are kept: expected 2, got %u",
+          (unsigned)n_shards());
 }
 
 /* What the merge has not made is not touched. */
@@ -479,6 +509,7 @@ int main(void)
     test_faults();
     test_shards_that_change();
     test_copies_go_on();
+    test_number_given_again();
     test_foreign_files();
     test_again();
     test_journals_that_do_not_fit();
