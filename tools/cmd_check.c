@@ -199,8 +199,6 @@ static int judge(const args *a, listing *l, verdict *v)
     v->accepted = (strict ? l : &other)->n[GGLD_ERROR] == 0;
     if (status == STATUS_GOOD)
         check_pending(path, l);
-    if (!v->readable)
-        pending_note_merges(path);
     return status;
 }
 

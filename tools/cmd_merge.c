@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* ggld merge: the shards of a model as one file. */
-#include <errno.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <ggld/shards.h>
 
 #include "command.h"
+#include "halfmerged.h"
 #include "model.h"
 #include "progress.h"
 #include "report.h"
@@ -62,35 +60,6 @@ static int merge(const args *a, ggld_merge_options *options)
 
 /* ---- consume ---- */
 
-static bool is_beside(const char *path, const char *suffix)
-{
-    char name[4096];
-    int n = snprintf(name, sizeof name, "%s%s", path, suffix);
-    return n > 0 && (size_t)n < sizeof name && access(name, F_OK) == 0;
-}
-
-/* Nothing is to be mended but what the error says, or nothing at all? */
-static bool goes_on(const ggld_error *err)
-{
-    return err->code == GGLD_E_CANCELLED ||
-           (err->code == GGLD_E_IO && err->sys_errno != ENOENT);
-}
-
-static void note_halfway(const char *path, const ggld_error *err)
-{
-    if (!is_beside(path, ".ggld-merge") || !is_beside(path, ".ggld-part"))
-        return;
-    if (goes_on(err))
-        report_note(path, "the merge is halfway, and nothing is lost: the same "
-                          "command goes on");
-    else
-        report_note(path,
-                    "the merge is halfway: shards that are gone are in "
-                    "'%s.ggld-part', keep it; once the above is mended "
-                    "the same command goes on",
-                    path);
-}
-
 static int consume(const args *a, const ggld_merge_options *options)
 {
     const char *path = a->operands[1];
@@ -104,9 +73,9 @@ static int consume(const args *a, const ggld_merge_options *options)
         out_text(a->out, ": merged, and the shards consumed\n");
         return STATUS_GOOD;
     }
-    int status = is_beside(path, ".ggld-merge") ? report_error(path, &err)
-                                                : failed(a, path, &err);
-    note_halfway(path, &err);
+    int status = halfmerged_into(path) ? report_error(path, &err)
+                                       : failed(a, path, &err);
+    halfmerged_note_failure(path, &err);
     return status;
 }
 
@@ -122,8 +91,12 @@ static int merge_run(const args *a)
     options.progress_user = &bar;
     stop_watch();
     progress_begin(&bar, "merge", 0);
-    return a->values[OPT_CONSUME] != NULL ? consume(a, &options)
-                                          : merge(a, &options);
+    bool consumes = a->values[OPT_CONSUME] != NULL;
+    int status = consumes ? consume(a, &options) : merge(a, &options);
+    /* Which of them is to go on, where it is not this one. */
+    if (status != STATUS_GOOD && !(consumes && halfmerged_into(a->operands[1])))
+        halfmerged_note(a->operands[0]);
+    return status;
 }
 
 static const option_row options[] = {

@@ -476,7 +476,7 @@ static int verify_run_command(const args *a)
         return STATUS_USAGE;
     how.flags = GGLD_OPEN_METADATA | single_flag(a->values[OPT_SINGLE]);
     if (ggld_open_path(&set, a->operands[0], &how, &err) != GGLD_OK)
-        return opens_alone(a->operands[0])
+        return err.sys_errno == ENOENT || opens_alone(a->operands[0])
                    ? report_error(a->operands[0], &err)
                    : verify_file(a, a->operands[0], false, NULL);
     ggld_file_get_info(set, &info);

@@ -11,6 +11,7 @@
 #include <ggld/version.h>
 
 #include "command.h"
+#include "halfmerged.h"
 #include "nearest.h"
 #include "opts.h"
 #include "report.h"
@@ -92,6 +93,18 @@ static int misplaced_option(args *a, int argc, char **argv)
     return report_usage(a, "unknown option '%s'", argv[1]);
 }
 
+/* Merges that were interrupted where the command has looked. That of merges
+ * knows best itself. */
+static int run_command(const args *a)
+{
+    int status = a->command->run(a);
+
+    for (int i = 0; i < a->n_operands && a->command != &command_merge; i++)
+        if (halfmerged_note(a->operands[i]))
+            break;
+    return status;
+}
+
 static int run(args *a, int argc, char **argv)
 {
     const char *word = argc > 1 ? argv[1] : NULL;
@@ -122,7 +135,7 @@ static int run(args *a, int argc, char **argv)
             return status;
     }
     if (!help)
-        return command->run(a);
+        return run_command(a);
     opts_help(a->out, command);
     return STATUS_GOOD;
 }

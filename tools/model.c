@@ -2,14 +2,12 @@
 /* See model.h. */
 #include "model.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "nearest.h"
 #include "paths.h"
-#include "pending.h"
 #include "report.h"
 
 static void model_opened(model *m, const char *path, uint32_t flags)
@@ -32,12 +30,7 @@ static ggld_status open_flags(model *m, const char *path, uint32_t flags,
 
 static int model_failed(const char *path, const ggld_error *err, bool single)
 {
-    int status =
-        single ? report_error_single(path, err) : report_error(path, err);
-
-    if (err->code == GGLD_E_IO && err->sys_errno == ENOENT)
-        pending_note_merges(path);
-    return status;
+    return single ? report_error_single(path, err) : report_error(path, err);
 }
 
 int model_open(model *m, const char *path)

@@ -2,11 +2,6 @@
 /* See pending.h. */
 #include "pending.h"
 
-#include <dirent.h>
-#include <limits.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "report.h"
 
 const char *pending_name(ggld_edit_trace trace)
@@ -65,37 +60,4 @@ int pending_end(const char *path, bool force, output *o)
                    found != GGLD_EDIT_CLEAN ? ending(found)
                                             : "nothing to recover");
     return STATUS_GOOD;
-}
-
-static void note_merge(const char *path, const char *folder, const char *name,
-                       size_t len)
-{
-    report_note(path,
-                "a merge that consumes its shards, into '%s%.*s', was "
-                "interrupted here: if they are these, 'ggld merge --consume' "
-                "with the same names goes on",
-                folder, (int)len, name);
-}
-
-void pending_note_merges(const char *path)
-{
-    static const char suffix[] = ".ggld-merge";
-    const char *slash = strrchr(path, '/');
-    const struct dirent *entry;
-    char folder[PATH_MAX];
-
-    int n = snprintf(folder, sizeof folder, "%.*s",
-                     slash != NULL ? (int)(slash - path) + 1 : 0, path);
-    if (n < 0 || (size_t)n >= sizeof folder ||
-        strstr(slash != NULL ? slash : path, "-of-") == NULL)
-        return;
-    DIR *dir = opendir(n != 0 ? folder : ".");
-    while (dir != NULL && (entry = readdir(dir)) != NULL) {
-        size_t len = strlen(entry->d_name);
-        if (len > sizeof suffix - 1 &&
-            strcmp(entry->d_name + len - (sizeof suffix - 1), suffix) == 0)
-            note_merge(path, folder, entry->d_name, len - (sizeof suffix - 1));
-    }
-    if (dir != NULL)
-        closedir(dir);
 }

@@ -19,8 +19,4 @@ ggld_edit_trace pending_of(const char *path, ggld_error *why);
  * status. */
 int pending_end(const char *path, bool force, output *o);
 
-/* Notes merges that consume their shards and were interrupted in the shard's
- * folder, by their journals. Whose shards they were is not looked at. */
-void pending_note_merges(const char *path);
-
 #endif /* TOOLS_PENDING_H */

@@ -10,6 +10,9 @@
 
 #include "text.h"
 
+/* Of a line: commands are told that have several paths. */
+#define LINE_BYTES 8192u
+
 static void report_line(const char *subject, const char *text)
 {
     output o;
@@ -29,7 +32,7 @@ static void report_line(const char *subject, const char *text)
 /* For text that may quote names as they are. */
 static void report_line_safe(const char *subject, const char *text)
 {
-    char safe[1024];
+    char safe[LINE_BYTES];
 
     text_escape(safe, sizeof safe, text, strlen(text));
     report_line(subject, safe);
@@ -85,7 +88,7 @@ int report_error_single(const char *path, const ggld_error *err)
 
 int report_errno(const char *path, int sys_errno, const char *what)
 {
-    char text[512];
+    char text[LINE_BYTES];
 
     snprintf(text, sizeof text, "%s: %s", what, strerror(sys_errno));
     report_line(path, text);
@@ -94,7 +97,7 @@ int report_errno(const char *path, int sys_errno, const char *what)
 
 int report(const char *path, const char *format, ...)
 {
-    char text[512];
+    char text[LINE_BYTES];
     va_list list;
 
     va_start(list, format);
@@ -106,7 +109,7 @@ int report(const char *path, const char *format, ...)
 
 void report_note(const char *path, const char *format, ...)
 {
-    char text[512] = "note: ";
+    char text[LINE_BYTES] = "note: ";
     va_list list;
 
     va_start(list, format);
@@ -118,7 +121,7 @@ void report_note(const char *path, const char *format, ...)
 int report_usage(const args *a, const char *format, ...)
 {
     const char *name = a->command != NULL ? a->command->name : NULL;
-    char text[512];
+    char text[LINE_BYTES];
     va_list list;
 
     va_start(list, format);

@@ -2,8 +2,10 @@
 /* See shard.h. */
 #include "shard.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <ggld/shards.h>
 
@@ -31,6 +33,37 @@ bool shard_is_named(const char *path, const shard_place *at)
     ggld_shard_path(suffix, sizeof suffix, "", at->no, at->count);
     return len >= SUFFIX_BYTES &&
            strcmp(path + len - SUFFIX_BYTES, suffix) == 0;
+}
+
+/* By its name alone. */
+static bool read_name(const char *path, size_t len, shard_place *out)
+{
+    const char *digits = path + len - SUFFIX_BYTES + 1;
+
+    if (len < SUFFIX_BYTES || strspn(digits, "0123456789") != 5)
+        return false;
+    out->no = (uint32_t)strtoul(digits, NULL, 10) - 1;
+    out->count = (uint32_t)strtoul(digits + 9, NULL, 10);
+    return out->count <= UINT16_MAX && out->no < out->count &&
+           shard_is_named(path, out);
+}
+
+bool shard_lacks_some(const char *path)
+{
+    size_t len = strlen(path);
+    char *prefix, other[PATH_MAX];
+    shard_place at;
+    bool lacks = false;
+
+    if (!read_name(path, len, &at) || len >= sizeof other)
+        return false;
+    prefix = strndup(path, len - SUFFIX_BYTES);
+    for (uint32_t i = 0; prefix != NULL && i < at.count && !lacks; i++) {
+        ggld_shard_path(other, sizeof other, prefix, i, at.count);
+        lacks = access(other, F_OK) != 0;
+    }
+    free(prefix);
+    return lacks;
 }
 
 void shard_cut_name(char *name)

@@ -17,6 +17,9 @@ typedef struct shard_place {
 bool shard_place_of(const ggld_file *file, shard_place *out);
 /* Is that a path of shard no of count? */
 bool shard_is_named(const char *path, const shard_place *at);
+/* Is path named as a shard, and is any of that set not there, itself or another?
+ */
+bool shard_lacks_some(const char *path);
 /* "m" of "m.gguf" and of "m-00001-of-00003.gguf". */
 void shard_cut_name(char *name);
 /* The name, without folder, that shard no of the set has that path belongs to,

@@ -37,18 +37,14 @@ expect "onto a folder" 1 "" "is a folder" merge "$(shard 1)" "$work"
 expect "both" 2 "" "exclude each other" \
     merge --delete-inputs --consume "$(shard 1)" "$work/out.gguf"
 
-# --consume: halfway, and on.
+# --consume.
 (
     ulimit -f 600
     "$ggld" merge --consume "$(shard 1)" "$work/part.gguf" 2>"$work/err"
 )
 is "--consume, no room" 1 $?
-if [ -f "$work/part.gguf.ggld-merge" ]; then
-    has "--consume, no room" "$work/err" "the merge is halfway, and nothing is lost"
-else
-    is "--consume, no room: nothing was done" 3 \
-        "$(find "$work" -name 'm-*' | wc -l)"
-fi
+is "--consume, no room: nothing was done" 3 \
+    "$(find "$work" -name 'm-*' -o -name 'part*' | wc -l)"
 expect "--consume" 0 "$work/part.gguf: merged, and the shards consumed" "" \
     merge --consume "$(shard 1)" "$work/part.gguf"
 same "--consume" "$sample" "$work/part.gguf"
@@ -63,24 +59,74 @@ expect "a part of another" 1 "" "'out.gguf.ggld-part' is there beside it" \
     merge --consume "$(shard 1)" "$work/out.gguf"
 is "a part of another is kept" other "$(cat "$work/out.gguf.ggld-part")"
 rm "$work/out.gguf.ggld-part"
-# Halfway, and the last shard is another by now.
-(
-    ulimit -f 1000
-    "$ggld" merge --consume "$(shard 1)" "$work/part.gguf" 2>"$work/err"
-)
-if [ -f "$work/part.gguf.ggld-merge" ]; then
-    left=$(find "$work" -name 'm-*' | wc -l)
-    cp "$(shard 3)" "$work/third"
-    echo x >>"$(shard 3)"
-    expect "another shard" 1 "" "once the above is mended" \
-        merge --consume "$(shard 1)" "$work/part.gguf"
-    is "another shard: none is removed" "$left" \
-        "$(find "$work" -name 'm-*' | wc -l)"
-    mv "$work/third" "$(shard 3)"
-    touch "$(shard 3)"
-    expect "the shard is back" 0 - "" merge --consume "$(shard 1)" "$work/part.gguf"
-    same "the shard is back" "$sample" "$work/part.gguf"
-fi
+# Killed when the first shard is removed, and the last is another by now.
+halfway() {
+    make_shards
+    "$GGLD_HALFWAY_MERGE" "$(shard 1)" "$work/part.gguf" 1 2>/dev/null
+}
+halfway 2>/dev/null
+is "halfway: a shard is gone" 2 "$(find "$work" -name 'm-*' | wc -l)"
+cp "$(shard 3)" "$work/third"
+echo x >>"$(shard 3)"
+expect "another shard" 1 "" "once the above is mended" \
+    merge --consume "$(shard 1)" "$work/part.gguf"
+is "another shard: none is removed" 2 "$(find "$work" -name 'm-*' | wc -l)"
+mv "$work/third" "$(shard 3)"
+touch "$(shard 3)"
+expect "the shard is back" 0 - "" merge --consume "$(shard 1)" "$work/part.gguf"
+same "the shard is back" "$sample" "$work/part.gguf"
+
+# In a copy of the folder it goes on too.
+rm "$work/part.gguf"
+halfway 2>/dev/null
+mkdir "$work/copy"
+cp "$work"/m-* "$work"/part* "$work/copy"
+expect "in a copy" 0 - "" merge --consume "$work/copy/m-00002-of-00003.gguf" \
+    "$work/copy/part.gguf"
+same "in a copy" "$sample" "$work/copy/part.gguf"
+is "in a copy: only the output is left" part.gguf "$(ls "$work/copy")"
+rm -r "$work/copy"
+
+# Whatever is asked of a shard, gone or there, of the output and of its part:
+# it is said that a merge was interrupted, and which command goes on.
+says() { # NAME TEXT COMMAND...
+    run "${@:3}"
+    has "$1: a merge was interrupted" "$work/err" "was interrupted"
+    has "$1: what goes on" "$work/err" "$2"
+    is "$1: said once" 1 "$(grep -c "was interrupted" "$work/err")"
+}
+for command in "${commands[@]}"; do
+    case $command in
+    edit) more=(--dry-run --set general.name=x) ;;
+    dump | window) more=(token_embd.weight) ;;
+    diff) more=("$sample") ;;
+    split) more=(--dry-run --max-tensors 3 -o "$work/z") ;;
+    quantize) more=(--type q8_0 "$work/new.gguf") ;;
+    convert) more=("$work/new.safetensors") ;;
+    upgrade | merge) more=("$work/new.gguf") ;;
+    sign | sample) continue ;; # they take no model
+    *) more=() ;;
+    esac
+    for no in 1 2; do
+        says "$command, shard $no" \
+            "'ggld merge --consume $(shard $no) $work/part.gguf' goes on" \
+            "$command" "$(shard $no)" "${more[@]}"
+    done
+    for file in part.gguf part.gguf.ggld-part; do
+        says "$command, $file" \
+            "'ggld merge --consume SHARD $work/part.gguf' goes on" \
+            "$command" "$work/$file" "${more[@]}"
+    done
+    rm -f "$work"/new.*
+done
+says "diff, the other" "'ggld merge --consume $(shard 2) $work/part.gguf'" \
+    diff "$sample" "$(shard 2)"
+says "a merge into another" "'ggld merge --consume $(shard 1) $work/part.gguf'" \
+    merge --consume "$(shard 1)" "$work/another.gguf"
+expect "one that lacks none" 0 - "" info "$sample"
+expect "the command that was told" 0 - "" \
+    merge --consume "$(shard 2)" "$work/part.gguf"
+same "the command that was told" "$sample" "$work/part.gguf"
 rm -f "$work/part.gguf"
 make_shards
 rm "$(shard 2)"

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* Merges that consume their shards and were interrupted: said by every command
+ * that is given one of their files. */
+#ifndef TOOLS_HALFMERGED_H
+#define TOOLS_HALFMERGED_H
+
+#include <stdbool.h>
+
+#include <ggld/error.h>
+
+/* A note, if path is a shard of a set of which some are gone and there is a
+ * journal in its folder, or the output or the part that a journal is beside;
+ * which command goes on. Of whose shards a journal speaks is not looked at.
+ * true: there was something to note. */
+bool halfmerged_note(const char *path);
+
+/* Of a merge into out that has failed just now: what is to be done. */
+void halfmerged_note_failure(const char *out, const ggld_error *err);
+/* Is a journal beside out? */
+bool halfmerged_into(const char *out);
+
+#endif /* TOOLS_HALFMERGED_H */
