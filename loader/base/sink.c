@@ -55,17 +55,25 @@ static ggld_status take_room(ggld_sink *s, ggld_error *err)
     return ggld_target_fail(&s->target, saved, text, err);
 }
 
+static size_t buffer_bytes_for(uint64_t file_bytes)
+{
+    if (file_bytes <= GGLD_SINK_LEAST_BYTES)
+        return GGLD_SINK_LEAST_BYTES;
+    return (size_t)ggld_min_u64(file_bytes, GGLD_SINK_BUFFER_BYTES);
+}
+
 static ggld_status open_parts(ggld_sink *s, const char *path, bool with_room,
                               const ggld_allocator *allocator, ggld_error *err)
 {
     ggld_status status = ggld_target_open(&s->target, path, allocator, err);
     if (status != GGLD_OK)
         return status;
-    s->buffer = ggld_alloc_bytes(allocator, GGLD_SINK_BUFFER_BYTES);
+    s->buffer_bytes = buffer_bytes_for(s->file_bytes);
+    s->buffer = ggld_alloc_bytes(allocator, s->buffer_bytes);
     if (s->buffer == NULL)
         return ggld_fail(err, GGLD_E_NOMEM, ggld_nowhere(),
-                         "no memory for the output's buffer (%u bytes)",
-                         GGLD_SINK_BUFFER_BYTES);
+                         "no memory for the output's buffer (%zu bytes)",
+                         s->buffer_bytes);
     status = ggld_target_make_temp(&s->target, &s->fd, err);
     if (status == GGLD_OK && with_room)
         status = take_room(s, err);
@@ -133,13 +141,13 @@ static ggld_status flush(ggld_sink *s, ggld_error *err)
 ggld_status ggld_sink_room(ggld_sink *s, size_t min_bytes, uint8_t **room,
                            size_t *room_bytes, ggld_error *err)
 {
-    if (GGLD_SINK_BUFFER_BYTES - s->used < min_bytes) {
+    if (s->buffer_bytes - s->used < min_bytes) {
         ggld_status status = flush(s, err);
         if (status != GGLD_OK)
             return status;
     }
     *room = s->buffer + s->used;
-    *room_bytes = GGLD_SINK_BUFFER_BYTES - s->used;
+    *room_bytes = s->buffer_bytes - s->used;
     return GGLD_OK;
 }
 
@@ -154,7 +162,7 @@ ggld_status ggld_sink_write(ggld_sink *s, const void *data, uint64_t size,
     uint8_t *room;
     size_t room_bytes;
 
-    if (size >= GGLD_SINK_BUFFER_BYTES) {
+    if (size >= s->buffer_bytes) {
         ggld_status status = flush(s, err);
         return status == GGLD_OK ? write_through(s, data, size, err) : status;
     }
@@ -172,7 +180,7 @@ ggld_status ggld_sink_zeros(ggld_sink *s, uint64_t size, ggld_error *err)
     uint8_t *room;
     size_t room_bytes;
 
-    if (size >= GGLD_SINK_BUFFER_BYTES) {
+    if (size >= s->buffer_bytes) {
         ggld_status status = flush(s, err);
         s->flushed += size;
         return status;

@@ -10,6 +10,8 @@
 
 #include "target.h"
 
+/* As large as the file, between these. */
+#define GGLD_SINK_LEAST_BYTES  (64u << 10)
 #define GGLD_SINK_BUFFER_BYTES (1u << 20)
 
 typedef struct ggld_sink {
@@ -17,6 +19,7 @@ typedef struct ggld_sink {
     uint64_t file_bytes; /* that the file will have */
     int fd;              /* of the temporary file; -1: not open */
     uint8_t *buffer;
+    size_t buffer_bytes;
     size_t used;      /* bytes of buffer that are not written yet */
     uint64_t flushed; /* bytes of the file that are, or are a hole */
     uint64_t started; /* of them, which the disk has been told of */
@@ -36,7 +39,7 @@ ggld_status ggld_sink_write(ggld_sink *s, const void *data, uint64_t size,
                             ggld_error *err);
 /* Many zeros are left out, as a hole. */
 ggld_status ggld_sink_zeros(ggld_sink *s, uint64_t size, ggld_error *err);
-/* Room in the buffer for at least min_bytes (at most GGLD_SINK_BUFFER_BYTES),
+/* Room in the buffer for at least min_bytes (at most GGLD_SINK_LEAST_BYTES),
  * to be filled, wholly or not, and then taken. */
 ggld_status ggld_sink_room(ggld_sink *s, size_t min_bytes, uint8_t **room,
                            size_t *room_bytes, ggld_error *err);
