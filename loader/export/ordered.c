@@ -188,8 +188,12 @@ static ggld_status run_slots(run *r, ggld_error *err)
         ggld_align_up(o->slot_bytes + 1, SLOT_ALIGNMENT, &bytes) &&
         bytes <= SIZE_MAX / ((size_t)2 * GGLD_ORDERED_MAX_THREADS)) {
         r->n_threads = count_threads(o);
-        r->n_slots = (uint32_t)ggld_min_u64(UINT64_C(2) * r->n_threads, most / bytes);
-        r->n_slots = r->n_slots == 0 ? 1 : r->n_slots;
+        r->n_slots =
+            (uint32_t)ggld_min_u64(UINT64_C(2) * r->n_threads, most / bytes);
+        if (r->n_threads == 1 || r->n_slots == 0)
+            r->n_slots = 1;
+        else if (r->n_slots > o->n_items)
+            r->n_slots = o->n_items == 0 ? 1 : (uint32_t)o->n_items;
         r->n_threads = (uint32_t)ggld_min_u64(r->n_threads, r->n_slots);
         r->slots = calloc(r->n_slots, sizeof *r->slots);
         r->memory = aligned_alloc(SLOT_ALIGNMENT, (size_t)bytes * r->n_slots);

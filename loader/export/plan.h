@@ -6,8 +6,10 @@
 
 #include "source.h"
 
-/* Of a chunk; a multiple of every block. */
+/* Of a chunk; a multiple of every block. Fuzzers have a small one. */
+#ifndef GGLD_CHUNK_ELEMS
 #define GGLD_CHUNK_ELEMS (1u << 17)
+#endif
 
 typedef struct ggld_output_format ggld_output_format;
 

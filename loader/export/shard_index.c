@@ -15,6 +15,7 @@
 #include "shards.h"
 
 #define MAX_INDEX_BYTES GGLD_ST_MAX_HEADER_BYTES
+#define FIRST_BYTES     (64u << 10) /* of memory for it, at first */
 #define MAX_SHARDS      100000u
 
 /* Names of files, sorted, each once; to be freed. */
@@ -260,6 +261,26 @@ static ggld_status check_there(const file_list *l, ggld_error *err)
 
 /* ---- open ---- */
 
+/* To the end, or what there is room for; *n counts. NULL: no memory. */
+static char *read_to(FILE *f, size_t limit, size_t *n)
+{
+    size_t cap = FIRST_BYTES, last;
+    char *text = malloc(cap);
+
+    *n = 0;
+    while (text != NULL) {
+        *n += last = fread(text + *n, 1, cap - *n, f);
+        if (last == 0 || *n < cap || cap == limit)
+            break;
+        cap = cap > limit / 2 ? limit : 2 * cap;
+        char *more = realloc(text, cap);
+        if (more == NULL)
+            free(text);
+        text = more;
+    }
+    return text;
+}
+
 static ggld_status read_index(ggld_shards *out, const char *path,
                               ggld_error *err)
 {
@@ -267,9 +288,9 @@ static ggld_status read_index(ggld_shards *out, const char *path,
     FILE *f = fopen(path, "rbe");
     if (f == NULL)
         return ggld_fail_errno(err, errno, place, "can't open it");
-    out->index = malloc(MAX_INDEX_BYTES);
-    if (out->index != NULL)
-        out->index_bytes = fread(out->index, 1, MAX_INDEX_BYTES, f);
+    size_t n;
+    out->index = read_to(f, MAX_INDEX_BYTES, &n);
+    out->index_bytes = n;
     int failed = ferror(f) ? errno : 0;
     bool whole = fgetc(f) == EOF;
     fclose(f);
