@@ -29,6 +29,7 @@ typedef struct place {
 static ggld_status fill_journal(place *p, ggld_error *err)
 {
     const ggld_edit *edit = p->edit;
+    const ggld_gap none = { 0, 0 };
     ggld_journal *j = &p->journal;
 
     j->device = p->st.st_dev;
@@ -39,7 +40,7 @@ static ggld_status fill_journal(place *p, ggld_error *err)
     j->new_bytes = p->layout.image_bytes;
     j->new_image = p->new_image;
     int result = ggld_journal_sample(edit->fd, j->old_bytes, j->file_bytes,
-                                     &j->data_digest);
+                                     &none, &j->data_digest);
     if (result != 0)
         return ggld_fail_errno(err, result, ggld_in_file(),
                                "file: reading it, for the journal");

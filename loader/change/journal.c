@@ -103,8 +103,23 @@ void ggld_beside_close(ggld_beside *b)
     b->folder_fd = -1;
 }
 
+int ggld_journal_read(int fd, void *dst, uint64_t size, uint64_t offset,
+                      const ggld_gap *gap)
+{
+    uint64_t before = 0;
+    uint8_t *to = dst;
+
+    if (offset < gap->start)
+        before = ggld_min_u64(size, gap->start - offset);
+    int result = ggld_sys_read(fd, to, before, offset);
+    if (result != 0)
+        return result;
+    return ggld_sys_read(fd, to + before, size - before,
+                         offset + before + gap->size);
+}
+
 int ggld_journal_sample(int fd, uint64_t start, uint64_t file_bytes,
-                        uint64_t *digest)
+                        const ggld_gap *gap, uint64_t *digest)
 {
     uint8_t sample[4096];
     uint64_t size = file_bytes - start;
@@ -115,7 +130,7 @@ int ggld_journal_sample(int fd, uint64_t start, uint64_t file_bytes,
         if (at == SAMPLE_BYTES && size > UINT64_C(2) * SAMPLE_BYTES)
             at = size - SAMPLE_BYTES;
         uint64_t n = ggld_min_u64(sizeof sample, size - at);
-        int result = ggld_sys_read(fd, sample, n, start + at);
+        int result = ggld_journal_read(fd, sample, n, start + at, gap);
         if (result != 0)
             return result;
         *digest = fnv(*digest, sample, (size_t)n);

@@ -42,10 +42,19 @@ typedef struct ggld_journal {
     void *memory; /* where both are, or NULL */
 } ggld_journal;
 
-/* Digest of samples of what follows start in a file of that size. 0, or
- * errno. */
+/* Bytes of a file that are to be taken out of it: it is read as if they were
+ * not there. */
+typedef struct ggld_gap {
+    uint64_t start;
+    uint64_t size; /* 0: none */
+} ggld_gap;
+
+/* Both: 0, or errno. */
+int ggld_journal_read(int fd, void *dst, uint64_t size, uint64_t offset,
+                      const ggld_gap *gap);
+/* Digest of samples of what follows start in a file of that size. */
 int ggld_journal_sample(int fd, uint64_t start, uint64_t file_bytes,
-                        uint64_t *digest);
+                        const ggld_gap *gap, uint64_t *digest);
 
 /* Writes it, to disk, with the file's mode, under the name of a fresh one. The
  * old image is read from fd, the file, bit by bit: old_image is not looked at. */

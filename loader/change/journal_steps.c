@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../base/checked.h"
 #include "../base/quote.h"
 #include "edit.h"
 #include "journal.h"
@@ -76,9 +77,12 @@ static ggld_edit_trace tell(const ggld_journal *j, uint64_t file_bytes,
 {
     if (j->inserted_bytes == 0)
         return compare_bytes(j, bytes);
-    if (file_bytes != j->file_bytes)
-        return is_moved_in_part(j, bytes) ? GGLD_EDIT_SHIFTED
-                                          : compare_bytes(j, bytes);
+    if (file_bytes != j->file_bytes) {
+        ggld_edit_trace trace = compare_bytes(j, bytes);
+        return trace != GGLD_EDIT_DONE && is_moved_in_part(j, bytes)
+                   ? GGLD_EDIT_SHIFTED
+                   : trace;
+    }
     return memcmp(bytes, j->old_image, (size_t)j->old_bytes) == 0
                ? GGLD_EDIT_UNTOUCHED
                : GGLD_EDIT_STRANGE;
@@ -131,8 +135,9 @@ static int compare_data(const ggld_journal *j, int fd, uint64_t file_bytes,
                         bool *same)
 {
     uint64_t moved = file_bytes - j->file_bytes, digest = 0;
-    int result =
-        ggld_journal_sample(fd, j->old_bytes + moved, file_bytes, &digest);
+    const ggld_gap none = { 0, 0 };
+    int result = ggld_journal_sample(fd, j->old_bytes + moved, file_bytes,
+                                     &none, &digest);
     *same = digest == j->data_digest;
     return result;
 }
@@ -140,8 +145,8 @@ static int compare_data(const ggld_journal *j, int fd, uint64_t file_bytes,
 static int compare_file(const ggld_journal *j, int fd, uint64_t file_bytes,
                         uint8_t *bytes, ggld_edit_trace *out)
 {
-    uint64_t size = file_bytes == j->file_bytes ? j->old_bytes : j->new_bytes;
-    bool same;
+    bool moved = file_bytes != j->file_bytes, same;
+    uint64_t size = moved ? j->new_bytes : j->old_bytes;
 
     int result = ggld_sys_read(fd, bytes, size, 0);
     if (result != 0)
@@ -150,8 +155,11 @@ static int compare_file(const ggld_journal *j, int fd, uint64_t file_bytes,
     if (*out == GGLD_EDIT_SHIFTED)
         return 0;
     result = compare_data(j, fd, file_bytes, &same);
+    /* What looks as the new metadata may be the old, and data that was moved. */
     if (!same)
-        *out = GGLD_EDIT_STRANGE;
+        *out = *out == GGLD_EDIT_DONE && moved && is_moved_in_part(j, bytes)
+                   ? GGLD_EDIT_SHIFTED
+                   : GGLD_EDIT_STRANGE;
     return result;
 }
 
@@ -240,25 +248,45 @@ static bool find_hole(int fd, uint64_t size, uint64_t file_bytes,
     return n == 1;
 }
 
+/* Is the file the old one but for the gap? 0, ENOTRECOVERABLE, or why it can't
+ * be read. */
+static int check_without(const ggld_journal *j, int fd, const ggld_gap *gap)
+{
+    uint8_t piece[4096];
+    uint64_t digest = 0;
+    int result = 0;
+
+    for (uint64_t at = 0; at < j->old_bytes && result == 0;
+         at += sizeof piece) {
+        uint64_t n = ggld_min_u64(sizeof piece, j->old_bytes - at);
+        result = ggld_journal_read(fd, piece, n, at, gap);
+        if (result == 0 && memcmp(piece, j->old_image + at, (size_t)n) != 0)
+            result = ENOTRECOVERABLE;
+    }
+    if (result == 0)
+        result =
+            ggld_journal_sample(fd, j->old_bytes, j->file_bytes, gap, &digest);
+    if (result == 0 && digest != j->data_digest)
+        result = ENOTRECOVERABLE;
+    return result;
+}
+
 /* The part that was moved goes back over the hole that it has left. */
 int ggld_journal_unshift(const ggld_journal *j, int fd)
 {
-    uint64_t file_bytes = j->file_bytes + j->inserted_bytes, hole = 0, digest;
-    int result;
+    uint64_t file_bytes = j->file_bytes + j->inserted_bytes, hole = 0;
 
     if (!find_hole(fd, j->inserted_bytes, file_bytes, &hole))
         return ENOTRECOVERABLE;
+    const ggld_gap gap = { hole, j->inserted_bytes };
+    int result = check_without(j, fd, &gap);
+    if (result != 0)
+        return result;
     /* A hole that ends with the file can't be taken out, but cut off. */
     if (hole + j->inserted_bytes >= file_bytes)
         result = ggld_sys_cut(fd, j->file_bytes);
     else
         result = ggld_sys_allocate(fd, FALLOC_FL_COLLAPSE_RANGE, hole,
                                    j->inserted_bytes);
-    if (result == 0)
-        result = ggld_sys_sync(fd);
-    if (result == 0)
-        result = ggld_journal_sample(fd, j->old_bytes, j->file_bytes, &digest);
-    if (result == 0 && digest != j->data_digest)
-        result = ENOTRECOVERABLE;
-    return result;
+    return result == 0 ? ggld_sys_sync(fd) : result;
 }
