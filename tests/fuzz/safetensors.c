@@ -1,71 +1,104 @@
 /* SPDX-License-Identifier: MIT */
-/* A safetensors file: refused in one clean line, or what is made of it opens,
- * has the same tensors, and is the same again after safetensors and back.
+/* A safetensors file, or an index and its shards: refused in one clean line, or
+ * what is made of it opens, has the same tensors, and is the same again after
+ * safetensors and back.
  *
- * An input begins with a byte: odd, the rest is the file (or an index); even,
- * two bytes more are the header's length, and the file's own length is put
- * right, which nobody guesses. */
-#include <errno.h>
+ * An input begins with a byte of the flags below; then follow files, parted by
+ * bytes of 0xFF, which no JSON has. */
 #include <string.h>
 #include <unistd.h>
 
-#include <sys/stat.h>
-
 #include <ggld/export.h>
 
+#include "folder.h"
 #include "fuzz.h"
 
+/* A file's first two bytes are not there as they stand, but its header's
+ * length, which nobody guesses. */
+#define RAW 1u
+/* The first file is an index, the others are 1.safetensors and so on; else
+ * there is but one. */
+#define INDEX 2u
+/* What else is tried. */
+#define KEEP_TYPES 4u
+#define RENAME     8u
+
+#define PARTED   0xFF
+#define N_SHARDS 3
+
 typedef struct places {
-    char folder[64];
-    char in[80];
-    char gguf[3][80];
-    char back[80];
+    char *one, *index, *shards[N_SHARDS], *gguf[3], *back[2];
 } places;
 
-/* Files are made in memory where that can be had. */
 static const places *places_made(void)
 {
     static places p;
+    char name[32];
 
-    if (p.folder[0] != '\0')
+    if (p.one != NULL)
         return &p;
-    strcpy(p.folder, "/dev/shm/ggld-fuzz-XXXXXX");
-    if (mkdtemp(p.folder) == NULL) {
-        strcpy(p.folder, "/tmp/ggld-fuzz-XXXXXX");
-        FUZZ_REQUIRE(mkdtemp(p.folder) != NULL, "%s", strerror(errno));
+    p.one = folder_file("in.safetensors");
+    p.index = folder_file("in.safetensors.index.json");
+    for (int i = 0; i < 3; i++) {
+        snprintf(name, sizeof name, "%d.safetensors", i + 1);
+        p.shards[i] = folder_file(name);
+        snprintf(name, sizeof name, "%d.gguf", i);
+        p.gguf[i] = folder_file(name);
     }
-    snprintf(p.in, sizeof p.in, "%s/in", p.folder);
-    for (int i = 0; i < 3; i++)
-        snprintf(p.gguf[i], sizeof p.gguf[i], "%s/%d.gguf", p.folder, i);
-    snprintf(p.back, sizeof p.back, "%s/back.safetensors", p.folder);
+    p.back[0] = folder_file("back0.safetensors");
+    p.back[1] = folder_file("back1.safetensors");
     return &p;
 }
 
-static void clean(const places *p)
+/* With the header's length in front, or as it is. */
+static void save(const char *path, const uint8_t *data, size_t size, bool raw)
 {
-    unlink(p->in);
-    unlink(p->back);
-    for (int i = 0; i < 3; i++)
-        unlink(p->gguf[i]);
-    FUZZ_REQUIRE(rmdir(p->folder) == 0, "a file is left in %s", p->folder);
-    FUZZ_REQUIRE(mkdir(p->folder, 0700) == 0, "%s", strerror(errno));
+    uint8_t *bytes = fuzz_alloc(size + 8);
+    size_t n = 0;
+
+    if (!raw && size >= 2) {
+        size_t header = data[0] | (size_t)data[1] << 8;
+        data += 2, size -= 2;
+        header = header > size ? size : header;
+        for (; n < 8; n++)
+            bytes[n] = (uint8_t)(header >> 8 * n);
+    }
+    memcpy(bytes + n, data, size);
+    file_put(path, bytes, n + size);
+    free(bytes);
 }
 
-static void save(const char *path, const uint8_t *data, size_t size)
+static unsigned count_there(const places *p)
 {
-    FILE *f = fopen(path, "wb");
-    FUZZ_REQUIRE(f != NULL, "%s: %s", path, strerror(errno));
-    if (size > 2 && (data[0] & 1) == 0) {
-        size_t header = data[1] | (size_t)data[2] << 8;
-        data += 3, size -= 3;
-        header = header > size ? size : header;
-        for (int i = 0; i < 8; i++)
-            fputc((int)(header >> 8 * i & 0xFF), f);
-    } else if (size > 0) {
-        data++, size--;
+    char *const *all = (char *const *)p;
+    unsigned n = 0;
+
+    for (size_t i = 0; i < sizeof *p / sizeof *all; i++)
+        n += access(all[i], F_OK) == 0;
+    return n;
+}
+
+/* The path of what is to be opened. */
+static const char *save_all(const places *p, uint8_t flags, const uint8_t *data,
+                            size_t size)
+{
+    const char *const to[] = { p->index, p->shards[0], p->shards[1],
+                               p->shards[2] };
+    bool raw = (flags & RAW) != 0;
+
+    if ((flags & INDEX) == 0) {
+        save(p->one, data, size, raw);
+        return p->one;
     }
-    FUZZ_REQUIRE(size == 0 || fwrite(data, 1, size, f) == size, "%s", path);
-    FUZZ_REQUIRE(fclose(f) == 0, "%s", path);
+    for (size_t i = 0; i < 4 && (size > 0 || i == 0); i++) {
+        const uint8_t *end =
+            size > 0 && i < 3 ? memchr(data, PARTED, size) : NULL;
+        size_t n = end != NULL ? (size_t)(end - data) : size;
+        save(to[i], data, n, raw || i == 0);
+        size -= end != NULL ? n + 1 : n;
+        data += end != NULL ? n + 1 : n;
+    }
+    return p->index;
 }
 
 static void check_refusal(const ggld_error *err, ggld_status status)
@@ -79,20 +112,37 @@ static void check_refusal(const ggld_error *err, ggld_status status)
                      err->message);
 }
 
-/* Can it be written as GGUF? Names may be too long, types none of GGUF's. */
-static bool export_to(const ggld_export_source *source, const char *path,
-                      uint32_t type, uint32_t flags)
+static ggld_export_options options_of(uint32_t type, uint32_t flags)
 {
     ggld_export_options options = ggld_export_options_init();
-    ggld_error err;
 
     options.type = type;
     options.flags = flags;
     options.n_threads = 1;
-    ggld_status status = ggld_export(source, path, &options, &err);
-    if (status != GGLD_OK)
+    return options;
+}
+
+/* Can it be written? Names may be too long, types none of GGUF's. What can't
+ * leaves nothing. */
+static bool export_to(const ggld_export_source *source, const char *path,
+                      const ggld_export_options *options)
+{
+    ggld_error err;
+    ggld_status status = ggld_export(source, path, options, &err);
+
+    if (status != GGLD_OK) {
         check_refusal(&err, status);
+        FUZZ_REQUIRE(access(path, F_OK) != 0, "%s is there, and: %s", path,
+                     err.message);
+    }
     return status == GGLD_OK;
+}
+
+static void must_export(const ggld_export_source *source, const char *path,
+                        const ggld_export_options *options)
+{
+    FUZZ_REQUIRE(export_to(source, path, options),
+                 "what was written can't be read");
 }
 
 static ggld_export_source *must_open(const char *path)
@@ -112,69 +162,83 @@ static uint64_t count_tensors(const ggld_export_source *source)
     return info.n_tensors;
 }
 
-static bool same_files(const char *a, const char *b)
+/* Safetensors with every type kept, and under other names: what comes of it
+ * can be read. */
+static void try_more(const ggld_export_source *source, const places *p,
+                     uint8_t flags)
 {
-    FILE *x = fopen(a, "rb"), *y = fopen(b, "rb");
-    int p, q;
-    FUZZ_REQUIRE(x != NULL && y != NULL, "%s, %s", a, b);
-    do {
-        p = getc(x);
-        q = getc(y);
-    } while (p == q && p != EOF);
-    fclose(x);
-    fclose(y);
-    return p == q;
+    static const ggld_export_rename renames[] = {
+        { "a", "b" }, { "b", "a" }, { "none", "c" }, { "c", "long.name" }
+    };
+    ggld_export_options options = options_of(GGLD_TYPE_Q8_0, 0);
+
+    if ((flags & RENAME) != 0) {
+        options.renames = renames;
+        options.n_renames = sizeof renames / sizeof renames[0];
+    }
+    if ((flags & KEEP_TYPES) != 0) {
+        options.format = GGLD_EXPORT_SAFETENSORS;
+        options.type = GGLD_TYPE_F32;
+        options.flags = GGLD_EXPORT_KEEP_TYPES;
+    }
+    if (!export_to(source, p->gguf[1], &options))
+        return;
+    ggld_export_source *again = must_open(p->gguf[1]);
+    FUZZ_REQUIRE(count_tensors(again) == count_tensors(source),
+                 "tensors were lost");
+    ggld_export_source_close(again);
 }
 
 /* To F32, back, and to F32 again: nothing is lost on that way, and no order
  * but that of the first time changes. */
 static void go_around(const ggld_export_source *source, const places *p)
 {
-    const uint32_t allow = GGLD_EXPORT_ALLOW_NONFINITE;
+    ggld_export_options to =
+        options_of(GGLD_TYPE_F32, GGLD_EXPORT_ALLOW_NONFINITE);
+    ggld_export_options back = to;
 
-    if (!export_to(source, p->gguf[0], GGLD_TYPE_F32, allow))
+    back.format = GGLD_EXPORT_SAFETENSORS;
+    if (!export_to(source, p->gguf[0], &to))
         return;
     ggld_export_source *gguf = must_open(p->gguf[0]);
     FUZZ_REQUIRE(count_tensors(gguf) == count_tensors(source),
                  "tensors were lost");
-    (void)export_to(source, p->gguf[1], GGLD_TYPE_Q8_0, 0);
-    bool back = export_to(gguf, p->back, GGLD_TYPE_F32, allow);
+    bool is_back = export_to(gguf, p->back[0], &back);
     ggld_export_source_close(gguf);
-    if (!back)
+    if (!is_back)
         return;
-    gguf = must_open(p->back);
-    FUZZ_REQUIRE(export_to(gguf, p->gguf[2], GGLD_TYPE_F32, allow),
-                 "what was written can't be read");
-    ggld_export_source_close(gguf);
+    ggld_export_source *first = must_open(p->back[0]);
+    must_export(first, p->gguf[2], &to);
+    ggld_export_source_close(first);
     gguf = must_open(p->gguf[2]);
-    unlink(p->in);
-    ggld_export_options options = ggld_export_options_init();
-    ggld_error err;
-    options.format = GGLD_EXPORT_SAFETENSORS;
-    options.type = GGLD_TYPE_F32;
-    options.flags = allow;
-    options.n_threads = 1;
-    FUZZ_REQUIRE(ggld_export(gguf, p->in, &options, &err) == GGLD_OK, "%s",
-                 err.message);
+    must_export(gguf, p->back[1], &back);
     ggld_export_source_close(gguf);
-    FUZZ_REQUIRE(same_files(p->in, p->back), "another file the second time");
+    size_t size;
+    uint8_t *bytes = file_get(p->back[0], &size);
+    FUZZ_REQUIRE(file_has(p->back[1], bytes, size),
+                 "another file the second time");
+    free(bytes);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const places *p = places_made();
-    const char *path = p->in;
     ggld_export_source *source;
     ggld_error err;
 
-    save(p->in, data, size);
+    if (size == 0)
+        return 0;
+    const char *path = save_all(p, data[0], data + 1, size - 1);
     ggld_status status = ggld_export_source_open(&source, &path, 1, &err);
     if (status != GGLD_OK) {
         check_refusal(&err, status);
     } else {
         go_around(source, p);
+        if ((data[0] & (KEEP_TYPES | RENAME)) != 0)
+            try_more(source, p, data[0]);
         ggld_export_source_close(source);
     }
-    clean(p);
+    unsigned n = count_there(p);
+    FUZZ_REQUIRE(folder_empty() == n, "another file is in the folder");
     return 0;
 }

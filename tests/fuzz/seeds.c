@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* Makes the inputs that fuzzing starts from where the malformed files have
  * none: a model of each tensor type in either byte order, blocks of each type,
- * manifests of each format, safetensors files.
+ * manifests of each format, safetensors files, sets of shards, journals.
  *
- *     seeds FOLDER     makes FOLDER/gguf, FOLDER/codec, FOLDER/manifest,
- *                      FOLDER/setting, FOLDER/safetensors
+ *     seeds FOLDER     makes FOLDER/gguf, and FOLDER/NAME of each fuzzer that
+ *                      reads no model
  */
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "../sets/shards.h"
 #include "../views/model.h"
 #include "fuzz.h"
 
@@ -161,52 +162,178 @@ static void save_settings(const char *folder)
              strlen(settings[i].text));
 }
 
-/* A length of the header that is put right, the header, data; or a whole file
- * or index behind an odd byte. */
+#define ST_RAW    1u
+#define ST_INDEX  2u
+#define ST_MORE   12u
+#define ST_PARTED 0xFFu
+
+/* See safetensors.c. Of a header the data follows. */
 static const struct {
-    const char *name, *json;
-    size_t data_bytes;
+    const char *name;
+    uint8_t flags;
+    const char *text[3]; /* up to NULL; of an index, the first */
+    size_t data_bytes;   /* of each header */
 } safetensors[] = {
     { "floats",
-      "{\"__metadata__\":{\"format\":\"pt\",\"general.name\":\"m\"},"
-      "\"a\":{\"dtype\":\"F32\",\"shape\":[2,32],\"data_offsets\":[0,256]},"
-      "\"b\":{\"dtype\":\"F16\",\"shape\":[3],\"data_offsets\":[256,262]},"
-      "\"c\":{\"dtype\":\"BF16\",\"shape\":[],\"data_offsets\":[262,264]},"
-      "\"d\":{\"dtype\":\"F64\",\"shape\":[1],\"data_offsets\":[264,272]}}",
+      0,
+      { "{\"__metadata__\":{\"format\":\"pt\",\"general.name\":\"m\"},"
+        "\"a\":{\"dtype\":\"F32\",\"shape\":[2,32],\"data_offsets\":[0,256]},"
+        "\"b\":{\"dtype\":\"F16\",\"shape\":[3],\"data_offsets\":[256,262]},"
+        "\"c\":{\"dtype\":\"BF16\",\"shape\":[],\"data_offsets\":[262,264]},"
+        "\"d\":{\"dtype\":\"F64\",\"shape\":[1],\"data_offsets\":[264,272]}}" },
       272 },
     { "float8",
-      "{\"a\":{\"dtype\":\"F8_E4M3\",\"shape\":[8],\"data_offsets\":[0,8]},"
-      "\"b\":{\"dtype\":\"F8_E5M2\",\"shape\":[2,4],\"data_offsets\":[8,16]},"
-      "\"c\":{\"dtype\":\"F8_E8M0\",\"shape\":[8],\"data_offsets\":[16,24]}}",
+      ST_MORE,
+      { "{\"a\":{\"dtype\":\"F8_E4M3\",\"shape\":[8],\"data_offsets\":[0,8]},"
+        "\"b\":{\"dtype\":\"F8_E5M2\",\"shape\":[2,4],\"data_offsets\":[8,16]},"
+        "\"c\":{\"dtype\":\"F8_E8M0\",\"shape\":[8],\"data_offsets\":[16,"
+        "24]}}" },
       24 },
     { "integers",
-      "{\"a\":{\"dtype\":\"I64\",\"shape\":[1],\"data_offsets\":[0,8]},"
-      "\"b\":{\"dtype\":\"I32\",\"shape\":[0,2],\"data_offsets\":[8,8]},"
-      "\"c\":{\"dtype\":\"I16\",\"shape\":[1,1,1,2],\"data_offsets\":[8,12]},"
-      "\"d\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[12,13]}}",
+      4,
+      { "{\"a\":{\"dtype\":\"I64\",\"shape\":[1],\"data_offsets\":[0,8]},"
+        "\"b\":{\"dtype\":\"I32\",\"shape\":[0,2],\"data_offsets\":[8,8]},"
+        "\"c\":{\"dtype\":\"I16\",\"shape\":[1,1,1,2],\"data_offsets\":[8,12]},"
+        "\"d\":{\"dtype\":\"I8\",\"shape\":[1],\"data_offsets\":[12,13]}}" },
       13 },
-    { "empty", "{}", 0 },
-    { "index",
-      "{\"metadata\":{\"total_size\":4},\"weight_map\":{\"a\":"
-      "\"1.safetensors\",\"b\":\"2.safetensors\"}}",
+    { "chunks",
+      8,
+      { "{\"a\":{\"dtype\":\"F16\",\"shape\":[600],\"data_offsets\":[0,"
+        "1200]}}" },
+      1200 },
+    { "no-type",
+      0,
+      { "{\"a\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1]}}" },
+      1 },
+    { "empty", 0, { "{}" }, 0 },
+    { "raw", ST_RAW, { "\2\0\0\0\0\0\0\0{}" }, 0 },
+    { "index-alone",
+      ST_INDEX,
+      { "{\"metadata\":{\"total_size\":4},\"weight_map\":{\"a\":"
+        "\"1.safetensors\",\"b\":\"2.safetensors\"}}" },
       0 },
+    { "index",
+      ST_INDEX | 8u,
+      { "{\"metadata\":{\"total_size\":16.0},\"weight_map\":{\"a\":"
+        "\"1.safetensors\",\"b\":\"2.safetensors\"}}",
+        "{\"a\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8]}}",
+        "{\"b\":{\"dtype\":\"BF16\",\"shape\":[2,2],\"data_offsets\":[0,8]}}" },
+      8 },
 };
+
+/* A header, with its length in front and data behind it. */
+static size_t put_header(uint8_t *to, const char *text, size_t data_bytes)
+{
+    size_t size = strlen(text);
+
+    to[0] = (uint8_t)size;
+    to[1] = (uint8_t)(size >> 8);
+    memcpy(to + 2, text, size);
+    for (size_t i = 0; i < data_bytes; i++)
+        to[2 + size + i] = (uint8_t)(i * 7 % 0x3C);
+    return 2 + size + data_bytes;
+}
 
 static void save_safetensors(const char *folder)
 {
-    uint8_t data[2048] = { 0 };
+    uint8_t data[4096] = { 0 };
+
     for (size_t i = 0; i < sizeof safetensors / sizeof safetensors[0]; i++) {
-        size_t size = strlen(safetensors[i].json);
-        bool is_index = strcmp(safetensors[i].name, "index") == 0;
-        size_t front = is_index ? 1 : 3;
-        data[0] = is_index ? 1 : 0;
-        data[1] = (uint8_t)size;
-        data[2] = (uint8_t)(size >> 8);
-        memcpy(data + front, safetensors[i].json, size);
-        for (size_t k = 0; k < safetensors[i].data_bytes; k++)
-            data[front + size + k] = (uint8_t)(k * 7);
-        save(folder, "safetensors", safetensors[i].name, data,
-             front + size + safetensors[i].data_bytes);
+        uint8_t flags = safetensors[i].flags;
+        size_t n = 1, size;
+        data[0] = flags;
+        for (size_t k = 0; k < 3 && safetensors[i].text[k] != NULL; k++) {
+            const char *text = safetensors[i].text[k];
+            bool raw = (flags & (ST_RAW | ST_INDEX)) != 0 && k == 0;
+            if (k != 0)
+                data[n++] = ST_PARTED;
+            size = (flags & ST_RAW) != 0 ? 10 : strlen(text);
+            if (raw)
+                memcpy(data + n, text, size);
+            n += raw ? size
+                     : put_header(data + n, text, safetensors[i].data_bytes);
+        }
+        save(folder, "safetensors", safetensors[i].name, data, n);
+    }
+}
+
+static void save_set(const char *folder, const char *name, uint8_t flags,
+                     const shards *set)
+{
+    uint8_t data[4096];
+    size_t n = 1;
+
+    data[0] = flags;
+    for (uint32_t i = 0; i < set->n; i++) {
+        image img = shards_image(set, i);
+        FUZZ_REQUIRE(img.size <= sizeof data - n, "%s is too long", name);
+        memcpy(data + n, img.data, img.size);
+        n += img.size;
+        image_free(&img);
+    }
+    save(folder, "set", name, data, n);
+}
+
+/* See set.c for the flags. */
+static void save_sets(const char *folder)
+{
+    shards set = shards_mixed();
+
+    save_set(folder, "mixed", 1, &set);
+    save_set(folder, "mixed-from-last", 1 | 2 << 1, &set);
+    save_set(folder, "absent", 1 | 8 | 1 << 4, &set);
+    set.at[1].cut = 4;
+    save_set(folder, "cut", 0, &set);
+    set = shards_new(1);
+    save_set(folder, "one", 0, &set);
+    set = shards_new(4);
+    save_set(folder, "four", 64 | 1 << 1, &set);
+    set.at[2].names[0] = "t0";
+    save_set(folder, "twice", 1, &set);
+    set = shards_new(2);
+    set.at[1].no.value = 0;
+    save_set(folder, "number", 0, &set);
+    set.at[1].count.type = NONE;
+    save_set(folder, "no-count", 0, &set);
+    set = shards_new(2);
+    set.at[0].total = (shard_number){ U64, 3 };
+    save_set(folder, "total", 1, &set);
+}
+
+/* See journal.c: flags, state, sizes; patches; bytes. */
+static const struct {
+    const char *name;
+    uint8_t head[4];
+    const char *patches;
+} journals[] = {
+    { "old", { 1, 0, 40, 0 }, "" },
+    { "new", { 1, 1, 40, 0 }, "" },
+    { "mixed", { 1, 2, 40, 0 }, "" },
+    { "mixed-grown", { 1, 2, 40, 16 }, "" },
+    { "room", { 1, 3, 40, 16 }, "" },
+    { "new-grown", { 1, 1, 40, 16 }, "" },
+    { "shifted", { 1 | 16, 4, 40, 1 }, "" },
+    { "shifted-two", { 1 | 16, 4, 10, 2 }, "" },
+    { "unsealed", { 0, 2, 40, 0 }, "" },
+    { "data-digest", { 1 | 1 << 2, 2, 40, 0 }, "\x40\1\1" },
+    { "image", { 1 | 2 << 2, 0, 40, 0 }, "\x50\1\1\x55\1\x80" },
+    { "device", { 1 | 128, 2, 40, 0 }, "" },
+    { "device-forced", { 1 | 2 | 128, 2, 40, 0 }, "" },
+    { "rest", { 1 | 64, 0, 40, 0 }, "" },
+    { "whole", { 1 | 32, 0, 40, 0 }, "ggldjrn1" },
+};
+
+static void save_journals(const char *folder)
+{
+    uint8_t data[4 + 8 + 200];
+
+    for (size_t i = 0; i < sizeof journals / sizeof journals[0]; i++) {
+        size_t n = strlen(journals[i].patches);
+        memcpy(data, journals[i].head, 4);
+        memcpy(data + 4, journals[i].patches, n);
+        for (size_t k = 0; k < 200; k++)
+            data[4 + n + k] = (uint8_t)(1 + k * 3);
+        save(folder, "journal", journals[i].name, data, 4 + n + 200);
     }
 }
 
@@ -227,5 +354,7 @@ int main(int argc, char **argv)
     save_manifests(argv[1]);
     save_settings(argv[1]);
     save_safetensors(argv[1]);
+    save_sets(argv[1]);
+    save_journals(argv[1]);
     return 0;
 }

@@ -7,6 +7,7 @@
 #include <ggld/ggld.h>
 
 #include "../../tools/setting.h"
+#include "folder.h"
 #include "fuzz.h"
 
 static const struct {
@@ -53,17 +54,11 @@ static void go_through(const setting *s)
     }
 }
 
-static char path[64];
-
-static void remove_file(void)
-{
-    remove(path);
-}
-
 /* Into a file: 24 bytes of a header, 8 of padding, and nothing else. */
 static void set(const setting *s)
 {
     static const uint8_t empty[32] = "GGUF\3";
+    static const char *path;
     ggld_edit_value value = { .struct_size = sizeof value,
                               .type = s->type,
                               .elem_type = s->elem_type,
@@ -73,15 +68,9 @@ static void set(const setting *s)
     ggld_file *now = NULL;
     ggld_error err;
 
-    if (path[0] == '\0') {
-        strcpy(path, "/tmp/fuzz-setting-XXXXXX");
-        int fd = mkstemp(path);
-        FILE *f = fd >= 0 ? fdopen(fd, "wb") : NULL;
-        FUZZ_REQUIRE(f != NULL &&
-                         fwrite(empty, 1, sizeof empty, f) == sizeof empty &&
-                         fclose(f) == 0,
-                     "%s", path);
-        atexit(remove_file);
+    if (path == NULL) {
+        path = folder_file("m.gguf");
+        file_put(path, empty, sizeof empty);
     }
     FUZZ_REQUIRE(ggld_edit_open(&edit, path, NULL, &err) == GGLD_OK, "%s",
                  err.message);

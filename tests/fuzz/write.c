@@ -9,28 +9,17 @@
 #include <ggld/ggld.h>
 
 #include "../write/take_over.h"
+#include "folder.h"
 #include "fuzz.h"
 
-static char first_path[64], second_path[64], folder[48];
+static const char *first_path, *second_path;
 
-static void remove_folder(void)
+static void paths_make(void)
 {
-    unlink(first_path);
-    unlink(second_path);
-    rmdir(folder);
-}
-
-/* In memory where there is a file system for that: syncs take no time there. */
-static void folder_begin(void)
-{
-    const char *base = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
-    if (folder[0] != '\0')
+    if (first_path != NULL)
         return;
-    snprintf(folder, sizeof folder, "%s/ggld-fuzz-XXXXXX", base);
-    FUZZ_REQUIRE(mkdtemp(folder) != NULL, "no folder %s", folder);
-    snprintf(first_path, sizeof first_path, "%s/1", folder);
-    snprintf(second_path, sizeof second_path, "%s/2", folder);
-    atexit(remove_folder);
+    first_path = folder_file("1");
+    second_path = folder_file("2");
 }
 
 static ggld_status take_over(const ggld_file *file, const char *path,
@@ -148,7 +137,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     ggld_file *file = NULL;
 
-    folder_begin();
+    paths_make();
     if (ggld_open_memory(&file, data, size, NULL, NULL) != GGLD_OK)
         return 0;
     round_trip(file);
