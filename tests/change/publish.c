@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Shards appear together or not at all: every system call of ggld_split_write
- * fails in turn, or is the last. What stands under the names is the old set,
+/* Shards appear together or not at all: every system call of ggld_split_write,
+ * and of the set writer that convert and quantize use, fails in turn, or is the
+ * last. What stands under the names is the old set,
  * the new one, or one that does not open, and never a mixture. */
 #include <errno.h>
 #include <signal.h>
@@ -19,7 +20,8 @@ int n_failed;
 
 static char *folder;
 static ggld_file *old_model, *new_model;
-static bool over_old; /* an old set is there, and to be replaced */
+static bool over_old;  /* an old set is there, and to be replaced */
+static bool by_writer; /* the new one is put, not split from a file */
 
 static ggld_file *open_path(const char *path)
 {
@@ -68,6 +70,87 @@ static ggld_status split(const ggld_file *file, uint32_t flags, ggld_error *err)
     return status;
 }
 
+/* Tensors of types that have kernels are put, the others copied. */
+static ggld_status describe(ggld_writer *w, const ggld_file *file,
+                            ggld_error *err)
+{
+    ggld_status status = GGLD_OK;
+
+    for (uint64_t i = 0; i < ggld_kv_count(file) && status == GGLD_OK; i++)
+        status = ggld_writer_copy_kv(w, ggld_kv_at(file, i), err);
+    for (uint64_t i = 0; i < ggld_tensor_count(file) && status == GGLD_OK;
+         i++) {
+        const ggld_tensor *t = ggld_tensor_at(file, i);
+        ggld_tensor_info info = { .struct_size = sizeof info };
+        ggld_tensor_get_info(t, &info);
+        status = info.type == GGLD_TYPE_F32
+                     ? ggld_writer_declare_tensor(
+                           w, info.name.data, (size_t)info.name.len, info.type,
+                           info.dims, info.n_dims, err)
+                     : ggld_writer_copy_tensor(w, t, err);
+    }
+    return status;
+}
+
+static ggld_status put_data(ggld_set_writer *set, const ggld_file *file,
+                            ggld_error *err)
+{
+    ggld_status status = GGLD_OK;
+    uint8_t data[4096];
+
+    for (uint64_t i = 0; i < ggld_tensor_count(file) && status == GGLD_OK;
+         i++) {
+        const ggld_tensor *t = ggld_tensor_at(file, i);
+        ggld_tensor_info info = { .struct_size = sizeof info };
+        ggld_tensor_get_info(t, &info);
+        if (info.type != GGLD_TYPE_F32)
+            continue;
+        if (info.size_bytes > sizeof data ||
+            ggld_tensor_read_bytes(t, 0, data, (size_t)info.size_bytes, err) !=
+                GGLD_OK)
+            exit(99);
+        status =
+            ggld_set_writer_put_bytes(set, data, (size_t)info.size_bytes, err);
+    }
+    return status;
+}
+
+static ggld_status put_set(const ggld_file *file,
+                           const ggld_split_options *options,
+                           const char *prefix, ggld_error *err)
+{
+    ggld_set_writer *set = NULL;
+    ggld_writer *w = NULL;
+
+    ggld_status status = ggld_writer_new(&w, NULL, err);
+    if (status == GGLD_OK)
+        status = describe(w, file, err);
+    if (status == GGLD_OK)
+        status = ggld_set_writer_begin(&set, w, prefix, options, err);
+    if (status == GGLD_OK)
+        status = put_data(set, file, err);
+    if (status == GGLD_OK)
+        status = ggld_set_writer_seal(set, err);
+    if (status == GGLD_OK)
+        status = ggld_set_writer_finish(set, err);
+    ggld_set_writer_free(set);
+    ggld_writer_free(w);
+    return status;
+}
+
+static ggld_status write_new(uint32_t flags, ggld_error *err)
+{
+    ggld_split_options options = ggld_split_options_init();
+    char prefix[256];
+
+    if (!by_writer)
+        return split(new_model, flags, err);
+    options.max_tensors = 1;
+    options.flags = flags;
+    snprintf(prefix, sizeof prefix, "%s/sub/m", folder);
+    return put_set(new_model, &options, prefix, err);
+}
+
 /* The scene, and then the new model over it. */
 static ggld_status set_and_split(ggld_error *err)
 {
@@ -78,7 +161,7 @@ static ggld_status set_and_split(ggld_error *err)
         exit(99);
     calls = plan;
     calls.armed = true;
-    ggld_status status = split(new_model, over_old ? GGLD_SPLIT_FORCE : 0, err);
+    ggld_status status = write_new(over_old ? GGLD_SPLIT_FORCE : 0, err);
     calls.armed = false;
     return status;
 }
@@ -177,7 +260,7 @@ static bool run_fault(unsigned n, int sys_errno)
     }
     CHECK(status == GGLD_E_IO && err.sys_errno == sys_errno &&
               strncmp(err.message, "output '", 8) == 0,
-          "%s %u: %s", what, n, err.message);
+          "%s, %s %u: %s", by_writer ? "put" : "split", what, n, err.message);
     /* Past the last name only the folder's sync is left. */
     if (strstr(err.message, "it is there") != NULL)
         expect(NEW_SET, what, n);
@@ -217,7 +300,7 @@ static bool run_killed(unsigned n)
           "killed before call %u: %s", n, found_names[got]);
     /* The next run is not disturbed. */
     calls_reset();
-    CHECK_OK(split(new_model, GGLD_SPLIT_FORCE, &err), err, "the next run");
+    CHECK_OK(write_new(GGLD_SPLIT_FORCE, &err), err, "the next run");
     CHECK(look() == NEW_SET, "after call %u: %s", n, found_names[look()]);
     return true;
 }
@@ -239,8 +322,11 @@ int main(void)
     calls_reset();
     old_model = make_model("old", "the old one");
     new_model = make_model("new", "the new one");
-    test_faults();
-    test_kills();
+    for (int way = 0; way <= 1; way++) {
+        by_writer = way;
+        test_faults();
+        test_kills();
+    }
     ggld_close(old_model);
     ggld_close(new_model);
     folder_remove(folder);
