@@ -180,7 +180,7 @@ ggld_status ggld_sink_zeros(ggld_sink *s, uint64_t size, ggld_error *err)
     uint8_t *room;
     size_t room_bytes;
 
-    if (size >= s->buffer_bytes) {
+    if (size >= s->buffer_bytes || s->hollow) {
         ggld_status status = flush(s, err);
         s->flushed += size;
         return status;

@@ -23,6 +23,7 @@ typedef struct ggld_sink {
     size_t used;      /* bytes of buffer that are not written yet */
     uint64_t flushed; /* bytes of the file that are, or are a hole */
     uint64_t started; /* of them, which the disk has been told of */
+    bool hollow;      /* zeros are left out, however few */
 } ggld_sink;
 
 /* A sink that is not open; closing it does nothing. */

@@ -223,6 +223,7 @@ static ggld_status begin(ggld_writer *w, const char *path, ggld_error *err)
                                 &w->allocator, err);
     if (status == GGLD_OK)
         status = write_metadata(w, metadata_bytes, err);
+    w->sink.hollow = w->hollow;
     if (status == GGLD_OK)
         status = ggld_writer_advance(w, err);
     return status;

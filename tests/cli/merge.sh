@@ -66,6 +66,10 @@ halfway() {
 }
 halfway 2>/dev/null
 is "halfway: a shard is gone" 2 "$(find "$work" -name 'm-*' | wc -l)"
+# Its 553 KiB, and 633 that are a hole: there must be no room for more.
+taken=$(($(stat -c '%b * %B / 1024' "$work/part.gguf.ggld-part")))
+[ "$taken" -le 620 ]
+is "halfway: the part takes the room of that shard, 620 KiB at most; $taken" 0 $?
 cp "$(shard 3)" "$work/third"
 echo x >>"$(shard 3)"
 expect "another shard" 1 "" "once the above is mended" \
