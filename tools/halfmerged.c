@@ -98,7 +98,8 @@ bool halfmerged_note(const char *path)
 static bool goes_on(const ggld_error *err)
 {
     return err->code == GGLD_E_CANCELLED ||
-           (err->code == GGLD_E_IO && err->sys_errno != ENOENT);
+           (err->code == GGLD_E_IO && err->sys_errno != ENOENT &&
+            err->sys_errno != EBADMSG);
 }
 
 void halfmerged_note_failure(const char *out, const ggld_error *err)

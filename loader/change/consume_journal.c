@@ -79,6 +79,11 @@ ggld_status ggld_consume_load_journal(ggld_consume *c, bool *found,
     *found = result == 0;
     if (result == EWOULDBLOCK)
         return fail_busy(c, err);
+    if (result == EBADMSG)
+        return ggld_consume_fail(c, result,
+                                 "its journal is damaged, or of another "
+                                 "version of ggld, which then has to go on",
+                                 err);
     if (result != 0 && result != ENOENT)
         return ggld_consume_fail(c, result, "its journal can't be read", err);
     return *found ? check_journal(c, err) : GGLD_OK;

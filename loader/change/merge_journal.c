@@ -15,7 +15,7 @@
 #include "content.h"
 #include "sys.h"
 
-#define MAGIC      UINT64_C(0x33474D444C474721) /* "!GGLDMG3" */
+#define MAGIC      UINT64_C(0x34474D444C474721) /* "!GGLDMG4" */
 #define N_HEAD     6u
 #define N_SHARD    5u
 #define MAX_SHARDS 65535u
@@ -23,8 +23,8 @@
 ggld_shard_identity ggld_shard_identity_of(const struct stat *st)
 {
     ggld_shard_identity id = { (uint64_t)st->st_size,
-                               (uint64_t)st->st_mtim.tv_sec,
-                               (uint64_t)st->st_mtim.tv_nsec, 0, 0 };
+                               (uint64_t)st->st_ctim.tv_sec,
+                               (uint64_t)st->st_ctim.tv_nsec, 0, 0 };
     return id;
 }
 

@@ -13,7 +13,7 @@
 
 typedef struct ggld_shard_identity {
     uint64_t size_bytes;
-    uint64_t seconds; /* of its last change */
+    uint64_t seconds; /* of its last change, which nobody can set back */
     uint64_t nanoseconds;
     uint64_t n_tensors;
     uint64_t digest; /* of its tensors, as they are in the part */
@@ -37,7 +37,7 @@ typedef struct ggld_merge_journal {
 
 /* Of a file that has these times; tensors and digest are for the caller. */
 ggld_shard_identity ggld_shard_identity_of(const struct stat *st);
-/* Size and times: is it the same by these alone? */
+/* Size and time: is it the same by these alone? */
 bool ggld_shard_identity_same(const ggld_shard_identity *a,
                               const ggld_shard_identity *b);
 

@@ -302,6 +302,33 @@ static void test_shards_that_change(void)
           "what is there is kept");
 }
 
+/* A byte is another, and the time of the last write as it was: as after a copy
+ * that keeps times. */
+static void test_times_put_back(void)
+{
+    struct stat then, now;
+
+    set_halfway();
+    if (stat(shard_path(2), &then) != 0)
+        exit(99);
+    const struct timespec times[2] = { then.st_atim, then.st_mtim };
+    /* Until the system's clock has gone on. */
+    do {
+        flip_byte(shard_path(2), 1);
+        flip_byte(shard_path(2), 1);
+        if (stat(shard_path(2), &now) != 0)
+            exit(99);
+    } while (now.st_ctim.tv_sec == then.st_ctim.tv_sec &&
+             now.st_ctim.tv_nsec == then.st_ctim.tv_nsec);
+    flip_byte(shard_path(2), 1);
+    if (utimensat(AT_FDCWD, shard_path(2), times, 0) != 0)
+        exit(99);
+    expect_refusal(GGLD_E_CHANGED, "is not the one that was there when the "
+                                   "merge began");
+    CHECK(n_shards() == 2, "the shards are kept: expected 2, got %u",
+          (unsigned)n_shards());
+}
+
 static void test_copies_go_on(void)
 {
     ggld_error err = { .message = "" };
@@ -408,10 +435,10 @@ static void test_journals_that_do_not_fit(void)
     image im = file_load(journal_path);
     im.data[20] ^= 1;
     file_save(journal_path, im.data, im.size);
-    expect_refusal(GGLD_E_IO, "its journal can't be read");
+    expect_refusal(GGLD_E_IO, "its journal is damaged, or of another version");
     im.data[20] ^= 1;
     file_save(journal_path, im.data, im.size - 1);
-    expect_refusal(GGLD_E_IO, "its journal can't be read");
+    expect_refusal(GGLD_E_IO, "its journal is damaged, or of another version");
     file_save(journal_path, im.data, im.size);
     image_free(&im);
 
@@ -508,6 +535,7 @@ int main(void)
     test_crashes_twice();
     test_faults();
     test_shards_that_change();
+    test_times_put_back();
     test_copies_go_on();
     test_number_given_again();
     test_foreign_files();

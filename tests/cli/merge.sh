@@ -66,6 +66,13 @@ halfway() {
 }
 halfway 2>/dev/null
 is "halfway: a shard is gone" 2 "$(find "$work" -name 'm-*' | wc -l)"
+cp "$work/part.gguf.ggld-merge" "$work/journal"
+printf '!GGLDMG2' | dd of="$work/part.gguf.ggld-merge" conv=notrunc status=none
+expect "a journal of another version" 1 "" "of another version of ggld" \
+    merge --consume "$(shard 1)" "$work/part.gguf"
+has "a journal of another version: what is to be done" "$work/err" \
+    "once the above is mended"
+cat "$work/journal" >"$work/part.gguf.ggld-merge"
 # Its 553 KiB, and 633 that are a hole: there must be no room for more.
 taken=$(($(stat -c '%b * %B / 1024' "$work/part.gguf.ggld-part")))
 [ "$taken" -le 620 ]
