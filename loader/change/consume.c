@@ -36,6 +36,14 @@ static uint64_t bytes_to_do(const ggld_consume *c)
     return bytes;
 }
 
+/* What the journal says of a shard that is gone is not believed: the part may
+ * be all that is left of it. */
+static bool all_there(const ggld_consume *c)
+{
+    return ggld_consume_n_done(c) == 0 &&
+           ggld_consume_n_shards(c) == c->set.count;
+}
+
 /* Before any more is removed: are all there that are to come? */
 static ggld_status recognise_all(ggld_consume *c, ggld_error *err)
 {
@@ -56,7 +64,7 @@ static ggld_status consume_all(ggld_consume *c, ggld_error *err)
         status = c->journal.done[i] ? ggld_consume_settle(c, i, err)
                                     : ggld_consume_shard(c, i, err);
     /* The shards' metadata was no work; and now nothing is to be given up. */
-    if (status == GGLD_OK)
+    if (status == GGLD_OK && c->meter.done_bytes < c->meter.total_bytes)
         (void)ggld_meter_add(&c->meter,
                              c->meter.total_bytes - c->meter.done_bytes, NULL);
     return status;
@@ -72,7 +80,7 @@ static ggld_status go_on(ggld_consume *c, ggld_error *err)
     if (status == GGLD_OK)
         return ggld_consume_name_part(c, err);
     /* Of others' work nothing is taken back: it is not known to be ours. */
-    if (c->part_file != NULL && ggld_consume_n_done(c) == 0)
+    if (c->part_file != NULL && all_there(c))
         ggld_consume_take_back(c);
     return status;
 }
@@ -82,7 +90,8 @@ static ggld_status go_on(ggld_consume *c, ggld_error *err)
 static bool is_unmade(const ggld_consume *c)
 {
     return ggld_consume_n_done(c) == 0 &&
-           (c->journal.part.inode == 0 || !ggld_consume_is_there(c, c->part)) &&
+           (!ggld_consume_is_there(c, c->part) ||
+            (c->journal.part.inode == 0 && all_there(c))) &&
            !ggld_consume_is_named(c);
 }
 

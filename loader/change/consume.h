@@ -66,6 +66,9 @@ ggld_status ggld_consume_know_part(ggld_consume *c,
 ggld_status ggld_consume_open_part(ggld_consume *c, const char *name,
                                    ggld_error *err);
 void ggld_consume_close_part(ggld_consume *c);
+/* Are the shard's tensors in it, as the journal knows them? */
+ggld_status ggld_consume_part_has(ggld_consume *c, uint32_t no, bool *has,
+                                  ggld_error *err);
 /* The system went down between the name and the journal's end? */
 bool ggld_consume_is_named(const ggld_consume *c);
 /* The part is an output that has its name, in a folder that was copied? */
@@ -78,6 +81,8 @@ void ggld_consume_take_back(ggld_consume *c);
 /* ---- one shard: consume_shard.c ---- */
 
 const char *ggld_consume_path(const ggld_consume *c, uint32_t no);
+/* How many of them are there. */
+uint32_t ggld_consume_n_shards(const ggld_consume *c);
 /* The shard as it is now, its tensors read. */
 ggld_status ggld_consume_identify(ggld_consume *c, uint32_t no,
                                   ggld_shard_identity *out, ggld_error *err);
@@ -89,7 +94,8 @@ ggld_status ggld_consume_recognise(ggld_consume *c, uint32_t no,
 /* Into the part, to disk, compared, marked, removed. */
 ggld_status ggld_consume_shard(ggld_consume *c, uint32_t no, ggld_error *err);
 /* One that is in the part already is gone, or about to be when the system went
- * down. Another file of that name is nobody's business here. */
+ * down: it is looked for in the part once more, and taken in if it is not there
+ * after all. Another file of that name is nobody's business here. */
 ggld_status ggld_consume_settle(ggld_consume *c, uint32_t no, ggld_error *err);
 
 #endif /* GGLD_CHANGE_CONSUME_H */

@@ -101,25 +101,13 @@ static ggld_status begin_with(ggld_consume *c, const ggld_file *set,
     return status == GGLD_OK ? make_files(c, set, err) : status;
 }
 
-static bool any_shard(const ggld_consume *c)
-{
-    struct stat st;
-
-    for (uint32_t i = 0; i < c->set.count; i++)
-        if (fstatat(AT_FDCWD, ggld_consume_path(c, i), &st,
-                    AT_SYMLINK_NOFOLLOW) == 0 ||
-            errno != ENOENT)
-            return true;
-    return false;
-}
-
 /* What the same call finds that is made once more when all is done. Whose
  * output it is can't be told any more, as no shard and no journal is left. */
 static ggld_status check_work(const ggld_consume *c, ggld_error *err)
 {
     ggld_file *out = NULL;
 
-    if (any_shard(c) ||
+    if (ggld_consume_n_shards(c) != 0 ||
         ggld_open_path(&out, c->place.path, NULL, NULL) != GGLD_OK)
         return GGLD_OK;
     ggld_status status = ggld_fail(

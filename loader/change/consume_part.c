@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../base/checked.h"
 #include "../base/folder.h"
 #include "../base/quote.h"
 #include "content.h"
@@ -31,25 +32,49 @@ ggld_status ggld_consume_know_part(ggld_consume *c,
     return ggld_consume_save_journal(c, err);
 }
 
+/* first: the shard's first tensor in the part. */
+static ggld_status part_has(ggld_consume *c, uint32_t no, uint64_t first,
+                            bool *has, ggld_error *err)
+{
+    const ggld_shard_identity *shard = &c->journal.shards[no];
+    uint64_t n = ggld_tensor_count(c->part_file), digest = 0;
+
+    *has = first <= n && shard->n_tensors <= n - first;
+    if (!*has)
+        return GGLD_OK;
+    ggld_status status =
+        ggld_content_digest(c->part_file, first, shard->n_tensors,
+                            c->big_endian, c->room, &c->meter, &digest, err);
+    *has = status == GGLD_OK && digest == shard->digest;
+    return status;
+}
+
+ggld_status ggld_consume_part_has(ggld_consume *c, uint32_t no, bool *has,
+                                  ggld_error *err)
+{
+    uint64_t first = 0;
+
+    *has = false;
+    for (uint32_t i = 0; i < no; i++)
+        if (!ggld_add_u64(first, c->journal.shards[i].n_tensors, &first))
+            return GGLD_OK;
+    return part_has(c, no, first, has, err);
+}
+
 /* A copy of the part: what was consumed is in it? */
 static ggld_status recognise_part(ggld_consume *c, ggld_error *err)
 {
     const ggld_merge_journal *j = &c->journal;
     ggld_status status = GGLD_OK;
-    uint64_t first = 0, digest = 0;
+    uint64_t first = 0;
     bool same = true;
 
     for (uint32_t i = 0; i < j->n_shards && same; i++) {
-        const ggld_shard_identity *shard = &j->shards[i];
         uint64_t left = ggld_tensor_count(c->part_file) - first;
-        same = shard->n_tensors <= left;
-        if (same && j->done[i]) {
-            status = ggld_content_digest(c->part_file, first, shard->n_tensors,
-                                         c->big_endian, c->room, &c->meter,
-                                         &digest, err);
-            same = status == GGLD_OK && digest == shard->digest;
-        }
-        first += same ? shard->n_tensors : 0;
+        same = j->shards[i].n_tensors <= left;
+        if (same && j->done[i])
+            status = part_has(c, i, first, &same, err);
+        first += same ? j->shards[i].n_tensors : 0;
     }
     if (status != GGLD_OK || (same && first == ggld_tensor_count(c->part_file)))
         return status;
@@ -85,7 +110,8 @@ ggld_status ggld_consume_open_part(ggld_consume *c, const char *name,
 bool ggld_consume_is_named(const ggld_consume *c)
 {
     ggld_part_identity named;
-    return ggld_part_identity_of(c->place.folder_fd, c->place.name, &named) &&
+    return ggld_consume_n_done(c) == c->journal.n_shards &&
+           ggld_part_identity_of(c->place.folder_fd, c->place.name, &named) &&
            ggld_part_identity_same(&named, &c->journal.part);
 }
 

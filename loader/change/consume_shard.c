@@ -27,6 +27,18 @@ const char *ggld_consume_path(const ggld_consume *c, uint32_t no)
     return c->shard_path;
 }
 
+uint32_t ggld_consume_n_shards(const ggld_consume *c)
+{
+    struct stat st;
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < c->set.count; i++)
+        n += fstatat(AT_FDCWD, ggld_consume_path(c, i), &st,
+                     AT_SYMLINK_NOFOLLOW) == 0 ||
+             errno != ENOENT;
+    return n;
+}
+
 static ggld_status fail_shard(const char *path, int sys_errno, const char *what,
                               ggld_error *err)
 {
@@ -264,7 +276,12 @@ ggld_status ggld_consume_shard(ggld_consume *c, uint32_t no, ggld_error *err)
 
 ggld_status ggld_consume_settle(ggld_consume *c, uint32_t no, ggld_error *err)
 {
-    return ggld_consume_recognise(c, no, NULL) == GGLD_OK
-               ? remove_shard(c, no, err)
-               : GGLD_OK;
+    bool has;
+
+    if (ggld_consume_recognise(c, no, NULL) != GGLD_OK)
+        return GGLD_OK;
+    ggld_status status = ggld_consume_part_has(c, no, &has, err);
+    if (status != GGLD_OK)
+        return status;
+    return has ? remove_shard(c, no, err) : ggld_consume_shard(c, no, err);
 }

@@ -189,6 +189,9 @@ static bool is_whole(const uint8_t *image, uint64_t size)
     if (n == 0 || n > MAX_SHARDS || size != 8 * (N_HEAD + N_SHARD * n + 1) + n)
         return false;
     uint64_t digested = N_HEAD + N_SHARD * n;
+    for (uint64_t i = 8 * (digested + 1); i < size; i++)
+        if (image[i] > 1)
+            return false;
     return number_at(image, digested) ==
            ggld_content_number(image, (size_t)(8 * digested));
 }

@@ -464,6 +464,47 @@ static void test_journals_that_do_not_fit(void)
     expect_done("the right one", 0);
 }
 
+/* Two shards are left, and a mark is not what it should be: nothing is lost. */
+static const struct {
+    const char *name;
+    uint32_t shard;
+    uint8_t mark;
+    ggld_status want;
+    const char *message;
+} wrong_marks[] = {
+    { "of the shard that is gone, lost", 0, 0, GGLD_E_IO,
+      "shard 'm-00001-of-00003.gguf': can't look" },
+    { "of a shard that is not in the part", 1, 1, GGLD_OK, "" },
+    { "of no value that there is", 2, 2, GGLD_E_IO,
+      "its journal can't be read" },
+};
+
+static void test_marks_that_are_wrong(void)
+{
+    for (size_t i = 0; i < sizeof wrong_marks / sizeof wrong_marks[0]; i++) {
+        ggld_error err = { .message = "" };
+        set_halfway();
+        image im = file_load(journal_path);
+        im.data[im.size - N_SHARDS + wrong_marks[i].shard] =
+            wrong_marks[i].mark;
+        file_save(journal_path, im.data, im.size);
+        image_free(&im);
+        ggld_status status = run(&err);
+        CHECK(status == wrong_marks[i].want &&
+                  strstr(err.message, wrong_marks[i].message) != NULL,
+              "a mark %s: expected %s, '%s', got %s, '%s'", wrong_marks[i].name,
+              ggld_status_name(wrong_marks[i].want), wrong_marks[i].message,
+              ggld_status_name(status), err.message);
+        if (status == GGLD_OK)
+            expect_done(wrong_marks[i].name, 0);
+        else
+            CHECK(n_shards() == 2 && file_exists(part_path),
+                  "a mark %s: expected 2 shards and the part, got %u and %s",
+                  wrong_marks[i].name, (unsigned)n_shards(),
+                  file_exists(part_path) ? "the part" : "none");
+    }
+}
+
 static void test_refusals(void)
 {
     ggld_merge_options options = ggld_merge_options_init();
@@ -541,6 +582,7 @@ int main(void)
     test_foreign_files();
     test_again();
     test_journals_that_do_not_fit();
+    test_marks_that_are_wrong();
     test_refusals();
     test_cancelled_and_resumed();
     ggld_close(model);
