@@ -120,102 +120,52 @@ int exporting_settings(const args *a, int option, exporting *x)
 
 /* ---- --map ---- */
 
-static int read_map(exporting *x)
+/* NULL: said why. */
+static char *read_map(const char *path, size_t *size)
 {
     struct stat st;
-    FILE *f = fopen(x->map_path, "rbe");
+    FILE *f = fopen(path, "rbe");
 
-    if (f == NULL)
-        return report_errno(x->map_path, errno, "cannot open");
+    if (f == NULL) {
+        report_errno(path, errno, "cannot open");
+        return NULL;
+    }
     if (fstat(fileno(f), &st) != 0 || !S_ISREG(st.st_mode)) {
         fclose(f);
-        return report(x->map_path, "is no regular file");
+        report(path, "is no regular file");
+        return NULL;
     }
-    x->map_text = malloc((size_t)st.st_size + 1);
-    size_t n =
-        x->map_text != NULL ? fread(x->map_text, 1, (size_t)st.st_size, f) : 0;
+    char *text = malloc((size_t)st.st_size + 1);
+    *size = text != NULL ? fread(text, 1, (size_t)st.st_size, f) : 0;
     int failed = ferror(f) ? errno : 0;
     fclose(f);
-    if (x->map_text == NULL)
-        return report(x->map_path, "no memory for it");
-    if (failed != 0)
-        return report_errno(x->map_path, failed, "cannot read");
-    x->map_text[n] = '\0';
-    return strlen(x->map_text) == n ? STATUS_GOOD
-                                    : report(x->map_path, "has a NUL");
-}
-
-/* Two words, parted by tabs or spaces; empty lines and those that begin with #
- * say nothing. */
-static int parse_map_line(exporting *x, char *line, size_t number)
-{
-    char *rest = line;
-    const char *blank = " \t\r";
-    char *from = strtok_r(line, blank, &rest);
-    char *to = strtok_r(NULL, blank, &rest);
-    char *more = strtok_r(NULL, blank, &rest);
-
-    if (from == NULL || from[0] == '#')
-        return STATUS_GOOD;
-    if (to == NULL || more != NULL)
-        return report(x->map_path, "line %zu: two names are wanted, OLD NEW",
-                      number);
-    x->map_lines[x->options.n_renames] = (map_line){ from, number };
-    x->renames[x->options.n_renames++] = (ggld_export_rename){ from, to };
-    return STATUS_GOOD;
-}
-
-static int by_name(const void *a, const void *b)
-{
-    const map_line *x = a, *y = b;
-    int order = strcmp(x->from, y->from);
-    return order != 0 ? order
-                      : (x->number > y->number) - (x->number < y->number);
-}
-
-/* An old name has one new name. */
-static int check_map(exporting *x)
-{
-    size_t n = x->options.n_renames;
-    const map_line *twice = NULL;
-
-    qsort(x->map_lines, n, sizeof *x->map_lines, by_name);
-    for (size_t i = 1; i < n; i++)
-        if (strcmp(x->map_lines[i - 1].from, x->map_lines[i].from) == 0 &&
-            (twice == NULL || x->map_lines[i].number < twice->number))
-            twice = &x->map_lines[i];
-    if (twice == NULL)
-        return STATUS_GOOD;
-    return report(x->map_path,
-                  "line %zu: '%.200s' has a new name already, by line %zu",
-                  twice->number, twice->from, twice[-1].number);
+    if (text != NULL && failed == 0) {
+        text[*size] = '\0';
+        return text;
+    }
+    if (text == NULL)
+        report(path, "no memory for it");
+    else
+        report_errno(path, failed, "cannot read");
+    free(text);
+    return NULL;
 }
 
 int exporting_map(const char *path, exporting *x)
 {
-    size_t n_lines = 1;
+    char why[RENAMES_WHY_MAX];
+    size_t size;
 
     if (path == NULL)
         return STATUS_GOOD;
-    x->map_path = path;
-    int status = read_map(x);
-    if (status != STATUS_GOOD)
-        return status;
-    for (const char *p = x->map_text; *p != '\0'; p++)
-        n_lines += *p == '\n';
-    x->renames = calloc(n_lines, sizeof *x->renames);
-    x->options.renames = x->renames;
-    x->map_lines = calloc(n_lines, sizeof *x->map_lines);
-    if (x->renames == NULL || x->map_lines == NULL)
-        return report(path, "no memory for it");
-    char *line = x->map_text;
-    for (size_t i = 1; i <= n_lines && status == STATUS_GOOD; i++) {
-        char *end = line + strcspn(line, "\n");
-        *end = '\0';
-        status = parse_map_line(x, line, i);
-        line = end + 1;
-    }
-    return status == STATUS_GOOD ? check_map(x) : status;
+    char *text = read_map(path, &size);
+    if (text == NULL)
+        return STATUS_FAULT;
+    if (!renames_read(&x->map, text, size, why))
+        return report(path, "%s", why);
+    x->options.renames = x->map.table;
+    x->options.n_renames = x->map.n;
+    return STATUS_GOOD;
 }
 
 /* ---- --max-size ---- */
@@ -365,9 +315,7 @@ static void free_all(exporting *x)
         setting_free(&x->settings[i]);
     free(x->keeps);
     free(x->settings);
-    free(x->renames);
-    free(x->map_lines);
-    free(x->map_text);
+    renames_free(&x->map);
 }
 
 int exporting_command(const args *a, const char *label,

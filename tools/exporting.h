@@ -8,13 +8,8 @@
 
 #include "command.h"
 #include "progress.h"
+#include "renames.h"
 #include "setting.h"
-
-/* Where an old name stands in a map. */
-typedef struct map_line {
-    const char *from;
-    size_t number;
-} map_line;
 
 typedef struct exporting {
     const char *label; /* of the progress bar */
@@ -34,10 +29,7 @@ typedef struct exporting {
     ggld_export_keep *keeps;
     setting *settings;
     size_t n_settings;
-    const char *map_path;
-    char *map_text;
-    ggld_export_rename *renames;
-    map_line *map_lines;
+    renames map;
     progress bar;
 } exporting;
 
