@@ -337,6 +337,63 @@ static void save_journals(const char *folder)
     }
 }
 
+/* See consume.c: flags, shards, what is in the part and done; patches. */
+static const struct {
+    const char *name;
+    uint8_t head[3];
+    const char *patches;
+} consumed[] = {
+    { "begun", { 1, 7, 0 }, "" },
+    { "one-done", { 1, 6, 1 | 1 << 3 }, "" },
+    { "marked-not-removed", { 1, 7, 1 | 1 << 3 }, "" },
+    { "in-but-not-marked", { 1, 7, 3 | 1 << 3 }, "" },
+    { "all-done", { 1, 0, 7 | 7 << 3 }, "" },
+    { "named", { 1 | 32, 0, 7 | 7 << 3 }, "" },
+    { "copied-part", { 1 | 64, 6, 1 | 1 << 3 }, "" },
+    { "copied-and-named", { 1 | 32 | 64, 0, 7 | 7 << 3 }, "" },
+    { "other-times", { 1, 6 | 32, 1 | 1 << 3 }, "" },
+    { "other-data", { 1, 6 | 64, 1 | 1 << 3 }, "" },
+    { "no-part", { 1 | 16 | 8, 7 | 1 << 3, 0 }, "" },
+    { "no-journal-of-ours", { 128, 7, 0 }, "!GGLDMG3" },
+    { "patched", { 1 | 1 << 1, 6, 1 | 1 << 3 }, "\x28\1\1" },
+    { "unsealed", { 1 << 1, 6, 1 | 1 << 3 }, "\x28\1\1" },
+};
+
+static void save_consumed(const char *folder)
+{
+    uint8_t data[3 + 16];
+
+    for (size_t i = 0; i < sizeof consumed / sizeof consumed[0]; i++) {
+        size_t n = strlen(consumed[i].patches);
+        memcpy(data, consumed[i].head, 3);
+        memcpy(data + 3, consumed[i].patches, n);
+        save(folder, "consume", consumed[i].name, data, 3 + n);
+    }
+}
+
+static const struct {
+    const char *kind, *name, *text;
+} texts[] = {
+    { "map", "two", "a b\nc\td\n" },
+    { "map", "comment", "# new names\n\n a   b\r\n#c d\n" },
+    { "map", "one-word", "a\n" },
+    { "map", "three-words", "a b c" },
+    { "map", "twice", "a b\nc d\na e\n" },
+    { "map", "empty", "\n" },
+    { "cache", "same", "\10" },
+    { "cache", "cut", "\4" },
+    { "cache", "shared", "\2" },
+    { "cache", "patched", "\10\24\1\1" },
+    { "cache", "whole", "\1ggld verified 1\ndevice 1\n" },
+};
+
+static void save_texts(const char *folder)
+{
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+        save(folder, texts[i].kind, texts[i].name, texts[i].text,
+             strlen(texts[i].text));
+}
+
 int main(int argc, char **argv)
 {
     if (argc != 2)
@@ -356,5 +413,7 @@ int main(int argc, char **argv)
     save_safetensors(argv[1]);
     save_sets(argv[1]);
     save_journals(argv[1]);
+    save_consumed(argv[1]);
+    save_texts(argv[1]);
     return 0;
 }
