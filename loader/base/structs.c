@@ -4,7 +4,7 @@
  * known here is zero, so that nothing asked for is silently left out. */
 #include "structs.h"
 
-#include <stdint.h>
+#include <inttypes.h>
 #include <string.h>
 
 bool ggld_all_zero(const void *data, size_t size)
@@ -35,6 +35,19 @@ ggld_status ggld_struct_take(const char *what, const void *theirs,
                          what, size, our_size);
     memset(out, 0, our_size);
     memcpy(out, theirs, size < our_size ? size : our_size);
+    return GGLD_OK;
+}
+
+ggld_status ggld_struct_check(const char *what, uint32_t unknown_flags,
+                              bool reserved_is_zero, ggld_error *err)
+{
+    if (!reserved_is_zero)
+        return ggld_fail(err, GGLD_E_ABI, ggld_nowhere(),
+                         "%s: a reserved field is not zero", what);
+    if (unknown_flags != 0)
+        return ggld_fail(err, GGLD_E_ABI, ggld_nowhere(),
+                         "%s: flags 0x%" PRIx32 " are not known", what,
+                         unknown_flags);
     return GGLD_OK;
 }
 

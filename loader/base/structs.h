@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "error.h"
 
@@ -14,6 +15,10 @@
 ggld_status ggld_struct_take(const char *what, const void *theirs,
                              size_t min_size, void *out, size_t our_size,
                              ggld_error *err);
+/* What was taken asks for nothing that is not known: unknown_flags is 0, and
+ * what is reserved is zero. */
+ggld_status ggld_struct_check(const char *what, uint32_t unknown_flags,
+                              bool reserved_is_zero, ggld_error *err);
 /* Copies what both sides know of a struct that the library fills in, and sets
  * the rest of the caller's to zero. */
 void ggld_struct_give(void *out, const void *ours, size_t our_size);

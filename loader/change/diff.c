@@ -2,7 +2,6 @@
 /* ggld_diff: records found by name in the other file, and compared. */
 #include <ggld/diff.h>
 
-#include <inttypes.h>
 #include <stddef.h>
 
 #include "../base/alloc.h"
@@ -36,16 +35,13 @@ static ggld_status take_options(const ggld_diff_options *options,
     ggld_status status = ggld_struct_take("ggld_diff_options", options,
                                           offsetof(ggld_diff_options, reserved),
                                           o, sizeof *o, err);
-    if (status != GGLD_OK)
-        return status;
-    if (!ggld_all_zero(o->reserved, sizeof o->reserved) || o->reserved32 != 0)
-        return ggld_fail(err, GGLD_E_ABI, ggld_nowhere(),
-                         "ggld_diff_options: a reserved field is not zero");
-    if ((o->flags & ~KNOWN_FLAGS) != 0)
-        return ggld_fail(err, GGLD_E_ABI, ggld_nowhere(),
-                         "ggld_diff_options: flags 0x%" PRIx32 " are not known",
-                         o->flags & ~KNOWN_FLAGS);
-    return GGLD_OK;
+    if (status == GGLD_OK)
+        status = ggld_struct_check(
+            "ggld_diff_options", o->flags & ~KNOWN_FLAGS,
+            o->reserved32 == 0 &&
+                ggld_all_zero(o->reserved, sizeof o->reserved),
+            err);
+    return status;
 }
 
 static ggld_status tell(const diff *d, ggld_difference *found, ggld_error *err)

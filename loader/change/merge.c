@@ -29,17 +29,13 @@ ggld_status ggld_merge_take_options(const ggld_merge_options *options,
     ggld_status status = ggld_struct_take(
         "ggld_merge_options", options, offsetof(ggld_merge_options, reserved),
         o, sizeof *o, err);
-    if (status != GGLD_OK)
-        return status;
-    if (!ggld_all_zero(o->reserved, sizeof o->reserved) || o->reserved32 != 0)
-        return ggld_fail(err, GGLD_E_ABI, ggld_nowhere(),
-                         "ggld_merge_options: a reserved field is not zero");
-    if ((o->flags & ~known_flags) != 0)
-        return ggld_fail(err, GGLD_E_ABI, ggld_nowhere(),
-                         "ggld_merge_options: flags 0x%" PRIx32
-                         " are not known",
-                         o->flags & ~known_flags);
-    return GGLD_OK;
+    if (status == GGLD_OK)
+        status = ggld_struct_check(
+            "ggld_merge_options", o->flags & ~known_flags,
+            o->reserved32 == 0 &&
+                ggld_all_zero(o->reserved, sizeof o->reserved),
+            err);
+    return status;
 }
 
 /* What a file that is open alone says of the set that it is of. */

@@ -26,21 +26,17 @@ static ggld_status take_options(const ggld_split_options *options,
     ggld_status status = ggld_struct_take(
         "ggld_split_options", options, offsetof(ggld_split_options, reserved),
         o, sizeof *o, err);
-    if (status != GGLD_OK)
-        return status;
-    if (!ggld_all_zero(o->reserved, sizeof o->reserved) || o->reserved32 != 0)
-        return ggld_fail(err, GGLD_E_ABI, ggld_nowhere(),
-                         "ggld_split_options: a reserved field is not zero");
-    if ((o->flags & ~KNOWN_FLAGS) != 0)
-        return ggld_fail(err, GGLD_E_ABI, ggld_nowhere(),
-                         "ggld_split_options: flags 0x%" PRIx32
-                         " are not known",
-                         o->flags & ~KNOWN_FLAGS);
-    if (o->max_bytes == 0 && o->max_tensors == 0)
+    if (status == GGLD_OK)
+        status = ggld_struct_check(
+            "ggld_split_options", o->flags & ~KNOWN_FLAGS,
+            o->reserved32 == 0 &&
+                ggld_all_zero(o->reserved, sizeof o->reserved),
+            err);
+    if (status == GGLD_OK && o->max_bytes == 0 && o->max_tensors == 0)
         return ggld_fail(err, GGLD_E_INVALID, ggld_nowhere(),
                          "ggld_split_options: neither max_bytes nor "
                          "max_tensors says where to split");
-    return GGLD_OK;
+    return status;
 }
 
 /* ---- sizes of records ---- */

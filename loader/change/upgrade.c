@@ -2,7 +2,6 @@
 /* ggld_upgrade: everything rewritten, and what could not stay. */
 #include <ggld/upgrade.h>
 
-#include <inttypes.h>
 #include <stddef.h>
 
 #include "../base/error.h"
@@ -18,17 +17,13 @@ static ggld_status take_options(const ggld_upgrade_options *options,
     ggld_status status = ggld_struct_take(
         "ggld_upgrade_options", options,
         offsetof(ggld_upgrade_options, reserved), o, sizeof *o, err);
-    if (status != GGLD_OK)
-        return status;
-    if (!ggld_all_zero(o->reserved, sizeof o->reserved) || o->reserved32 != 0)
-        return ggld_fail(err, GGLD_E_ABI, ggld_nowhere(),
-                         "ggld_upgrade_options: a reserved field is not zero");
-    if ((o->flags & ~GGLD_UPGRADE_BIG_ENDIAN) != 0)
-        return ggld_fail(err, GGLD_E_ABI, ggld_nowhere(),
-                         "ggld_upgrade_options: flags 0x%" PRIx32
-                         " are not known",
-                         o->flags & ~GGLD_UPGRADE_BIG_ENDIAN);
-    return GGLD_OK;
+    if (status == GGLD_OK)
+        status = ggld_struct_check(
+            "ggld_upgrade_options", o->flags & ~GGLD_UPGRADE_BIG_ENDIAN,
+            o->reserved32 == 0 &&
+                ggld_all_zero(o->reserved, sizeof o->reserved),
+            err);
+    return status;
 }
 
 static void give_result(const ggld_file *in, ggld_upgrade_result *result)

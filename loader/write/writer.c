@@ -24,14 +24,11 @@
 
 static ggld_status check_options(const ggld_writer_options *o, ggld_error *err)
 {
-    if (!ggld_all_zero(o->reserved, sizeof o->reserved))
-        return ggld_fail(err, GGLD_E_ABI, ggld_nowhere(),
-                         "ggld_writer_options: a reserved field is not zero");
-    if ((o->flags & ~KNOWN_FLAGS) != 0)
-        return ggld_fail(err, GGLD_E_ABI, ggld_nowhere(),
-                         "ggld_writer_options: flags 0x%" PRIx32
-                         " are not known",
-                         o->flags & ~KNOWN_FLAGS);
+    ggld_status status = ggld_struct_check(
+        "ggld_writer_options", o->flags & ~KNOWN_FLAGS,
+        ggld_all_zero(o->reserved, sizeof o->reserved), err);
+    if (status != GGLD_OK)
+        return status;
     if (o->alignment_bytes != 0 && (!ggld_is_power_of_two(o->alignment_bytes) ||
                                     o->alignment_bytes > MAX_ALIGNMENT))
         return ggld_fail(err, GGLD_E_ALIGNMENT, ggld_nowhere(),
