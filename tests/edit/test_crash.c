@@ -11,7 +11,6 @@
 #include <fcntl.h>
 #include <linux/falloc.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +22,7 @@
 
 #include <ggld/edit.h>
 
+#include "../write/wraps.h"
 #include "model.h"
 
 /* ---- the wrapped calls ---- */
@@ -69,16 +69,7 @@ static bool intercept(call what)
     return fault;
 }
 
-int __real_openat64(int at, const char *path, int flags, ...);
-int __wrap_openat64(int at, const char *path, int flags, ...);
-int __wrap_openat64(int at, const char *path, int flags, ...)
-{
-    va_list args;
-    va_start(args, flags);
-    mode_t mode = (flags & O_CREAT) != 0 ? va_arg(args, mode_t) : 0;
-    va_end(args);
-    return intercept(OPENAT) ? -1 : __real_openat64(at, path, flags, mode);
-}
+WRAP_OPENAT(OPENAT, false)
 
 int __real_fallocate64(int fd, int mode, off_t offset, off_t len);
 int __wrap_fallocate64(int fd, int mode, off_t offset, off_t len);
@@ -108,32 +99,11 @@ int __wrap_fsync(int fd)
     return intercept(FSYNC) ? -1 : __real_fsync(fd);
 }
 
-int __real_close(int fd);
-int __wrap_close(int fd);
-int __wrap_close(int fd)
-{
-    bool fault = intercept(CLOSE);
-    int injected = errno;
-    int result = __real_close(fd); /* as Linux does it: closed in any case */
-    if (!fault)
-        return result;
-    errno = injected;
-    return -1;
-}
+WRAP_CLOSE(CLOSE)
 
-int __real_renameat(int from_fd, const char *from, int to_fd, const char *to);
-int __wrap_renameat(int from_fd, const char *from, int to_fd, const char *to);
-int __wrap_renameat(int from_fd, const char *from, int to_fd, const char *to)
-{
-    return intercept(RENAMEAT) ? -1 : __real_renameat(from_fd, from, to_fd, to);
-}
+WRAP_RENAMEAT(RENAMEAT)
 
-int __real_unlinkat(int at, const char *path, int flags);
-int __wrap_unlinkat(int at, const char *path, int flags);
-int __wrap_unlinkat(int at, const char *path, int flags)
-{
-    return intercept(UNLINKAT) ? -1 : __real_unlinkat(at, path, flags);
-}
+WRAP_UNLINKAT(UNLINKAT)
 
 static void harness_reset(void)
 {

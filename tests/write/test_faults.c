@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +16,7 @@
 #include <unistd.h>
 
 #include "support.h"
+#include "wraps.h"
 
 /* ---- the wrapped calls ---- */
 
@@ -86,23 +86,9 @@ ssize_t __wrap_readlink(const char *path, char *out, size_t n)
     return intercept(READLINK) ? -1 : __real_readlink(path, out, n);
 }
 
-int __real_openat64(int at, const char *path, int flags, ...);
-int __wrap_openat64(int at, const char *path, int flags, ...);
-int __wrap_openat64(int at, const char *path, int flags, ...)
-{
-    va_list args;
-    va_start(args, flags);
-    mode_t mode = (flags & O_CREAT) != 0 ? va_arg(args, mode_t) : 0;
-    va_end(args);
-    return intercept(OPENAT) ? -1 : __real_openat64(at, path, flags, mode);
-}
+WRAP_OPENAT(OPENAT, false)
 
-int __real_mkdirat(int at, const char *path, mode_t mode);
-int __wrap_mkdirat(int at, const char *path, mode_t mode);
-int __wrap_mkdirat(int at, const char *path, mode_t mode)
-{
-    return intercept(MKDIRAT) ? -1 : __real_mkdirat(at, path, mode);
-}
+WRAP_MKDIRAT(MKDIRAT)
 
 int __real_fstatat64(int at, const char *path, struct stat *st, int flags);
 int __wrap_fstatat64(int at, const char *path, struct stat *st, int flags);
@@ -111,12 +97,7 @@ int __wrap_fstatat64(int at, const char *path, struct stat *st, int flags)
     return intercept(FSTATAT) ? -1 : __real_fstatat64(at, path, st, flags);
 }
 
-int __real_fchmod(int fd, mode_t mode);
-int __wrap_fchmod(int fd, mode_t mode);
-int __wrap_fchmod(int fd, mode_t mode)
-{
-    return intercept(FCHMOD) ? -1 : __real_fchmod(fd, mode);
-}
+WRAP_FCHMOD(FCHMOD)
 
 int __real_fallocate64(int fd, int mode, off_t offset, off_t len);
 int __wrap_fallocate64(int fd, int mode, off_t offset, off_t len);
@@ -155,12 +136,7 @@ ssize_t __wrap_copy_file_range(int from, off_t *from_at, int to, off_t *to_at,
     return __real_copy_file_range(from, from_at, to, to_at, n, flags);
 }
 
-int __real_ftruncate64(int fd, off_t size);
-int __wrap_ftruncate64(int fd, off_t size);
-int __wrap_ftruncate64(int fd, off_t size)
-{
-    return intercept(FTRUNCATE) ? -1 : __real_ftruncate64(fd, size);
-}
+WRAP_FTRUNCATE(FTRUNCATE)
 
 int __real_fsync(int fd);
 int __wrap_fsync(int fd);
@@ -172,32 +148,11 @@ int __wrap_fsync(int fd)
                                                          : __real_fsync(fd);
 }
 
-int __real_close(int fd);
-int __wrap_close(int fd);
-int __wrap_close(int fd)
-{
-    bool fault = intercept(CLOSE);
-    int injected = errno;
-    int result = __real_close(fd); /* as Linux does it: closed in any case */
-    if (!fault)
-        return result;
-    errno = injected;
-    return -1;
-}
+WRAP_CLOSE(CLOSE)
 
-int __real_renameat(int from_fd, const char *from, int to_fd, const char *to);
-int __wrap_renameat(int from_fd, const char *from, int to_fd, const char *to);
-int __wrap_renameat(int from_fd, const char *from, int to_fd, const char *to)
-{
-    return intercept(RENAMEAT) ? -1 : __real_renameat(from_fd, from, to_fd, to);
-}
+WRAP_RENAMEAT(RENAMEAT)
 
-int __real_unlinkat(int at, const char *path, int flags);
-int __wrap_unlinkat(int at, const char *path, int flags);
-int __wrap_unlinkat(int at, const char *path, int flags)
-{
-    return intercept(UNLINKAT) ? -1 : __real_unlinkat(at, path, flags);
-}
+WRAP_UNLINKAT(UNLINKAT)
 
 /* ---- one file written ---- */
 
