@@ -263,8 +263,32 @@ static json_object *json_types(const summary *s)
     return list;
 }
 
+static void json_pending(json_object *object, ggld_edit_trace trace,
+                         const ggld_error *why)
+{
+    bool clean = trace == GGLD_EDIT_CLEAN;
+    const char *name = pending_name(trace);
+
+    js_set(object, "interrupted_edit",
+           clean ? NULL : js_text(name, strlen(name)));
+    js_set(object, "interrupted_edit_message",
+           clean ? NULL : js_text(why->message, strlen(why->message)));
+}
+
+/* Of a file that an edit has left such that it does not open. */
+static void print_json_broken(output *o, const char *path,
+                              ggld_edit_trace trace, const ggld_error *why)
+{
+    json_object *object = js_object();
+
+    js_set_text(object, "file", path);
+    js_set(object, "readable", js_bool(false));
+    json_pending(object, trace, why);
+    js_print(o, object);
+}
+
 static void print_json(output *o, const model *m, const summary *s,
-                       ggld_edit_trace trace)
+                       ggld_edit_trace trace, const ggld_error *why)
 {
     const ggld_file_info *info = &m->info;
     ftype_verdict ftype = ftype_of_model(m);
@@ -281,10 +305,8 @@ static void print_json(output *o, const model *m, const summary *s,
     js_set_u64(object, "data_bytes_declared", m->data_all_bytes);
     js_set(object, "whole", js_bool(m->whole));
     js_set_u64(object, "tensors_whole", m->n_whole);
-    js_set(object, "interrupted_edit",
-           trace == GGLD_EDIT_CLEAN
-               ? NULL
-               : js_text(pending_name(trace), strlen(pending_name(trace))));
+    js_set(object, "readable", js_bool(true));
+    json_pending(object, trace, why);
     js_set_u64(object, "parameters", info->n_elems);
     js_set(object, "bits_per_weight",
            s->bits_per_weight > 0 ? js_f64(s->bits_per_weight) : NULL);
@@ -303,19 +325,21 @@ static int info_run(const args *a)
     model m;
     summary s;
     ggld_error why;
-    /* Said first: what follows may be neither the old file nor the new one, or
-     * nothing at all. */
+    bool json = a->values[OPT_JSON] != NULL;
+    /* Of one between old and new the opening says it. */
     ggld_edit_trace trace = pending_of(a->operands[0], &why);
-    if (trace != GGLD_EDIT_CLEAN)
+    if (trace != GGLD_EDIT_CLEAN && !pending_is_between(trace))
         report_note(a->operands[0], "%s", why.message);
     int status = model_open_partial(&m, a->operands[0],
                                     single_flag(a->values[OPT_SINGLE]));
 
+    if (status != STATUS_GOOD && json && trace != GGLD_EDIT_CLEAN)
+        print_json_broken(a->out, a->operands[0], trace, &why);
     if (status != STATUS_GOOD)
         return status;
     summary_make(&s, &m);
-    if (a->values[OPT_JSON] != NULL) {
-        print_json(a->out, &m, &s, trace);
+    if (json) {
+        print_json(a->out, &m, &s, trace, &why);
     } else {
         print_head(a->out, &m, &s);
         print_kvs(a->out, &m);

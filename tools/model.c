@@ -8,6 +8,7 @@
 
 #include "nearest.h"
 #include "paths.h"
+#include "pending.h"
 #include "report.h"
 
 static void model_opened(model *m, const char *path, uint32_t flags)
@@ -28,9 +29,25 @@ static ggld_status open_flags(model *m, const char *path, uint32_t flags,
     return ggld_open_path(&m->file, path, &options, err);
 }
 
+/* Of a file that an edit has left between old and new that is what is wrong,
+ * whatever the reader says. */
 static int model_failed(const char *path, const ggld_error *err, bool single)
 {
+    ggld_error why;
+
+    if (pending_is_between(pending_of(path, &why)))
+        return report_error(path, &why);
     return single ? report_error_single(path, err) : report_error(path, err);
+}
+
+/* What opens may still be a file that an edit has left between old and new. */
+static int model_good(const char *path)
+{
+    ggld_error why;
+
+    if (pending_is_between(pending_of(path, &why)))
+        report_note(path, "%s", why.message);
+    return STATUS_GOOD;
 }
 
 int model_open(model *m, const char *path)
@@ -41,7 +58,7 @@ int model_open(model *m, const char *path)
     if (open_flags(m, path, 0, &err) != GGLD_OK)
         return model_failed(path, &err, false);
     model_opened(m, path, 0);
-    return STATUS_GOOD;
+    return model_good(path);
 }
 
 int model_open_with(model *m, const char *path, uint32_t flags)
@@ -52,7 +69,7 @@ int model_open_with(model *m, const char *path, uint32_t flags)
     if (open_flags(m, path, flags, &err) != GGLD_OK)
         return model_failed(path, &err, true);
     model_opened(m, path, flags);
-    return STATUS_GOOD;
+    return model_good(path);
 }
 
 /* What one file's table asks for: where its data ends; bytes past the end of
@@ -125,7 +142,7 @@ int model_open_partial(model *m, const char *path, uint32_t flags)
     memset(m, 0, sizeof *m);
     if (open_flags(m, path, flags, &err) == GGLD_OK) {
         model_opened(m, path, flags);
-        return STATUS_GOOD;
+        return model_good(path);
     }
     if (err.code != GGLD_E_TRUNCATED || !model_peek(m, path, flags))
         return model_failed(path, &err, true);
@@ -134,7 +151,7 @@ int model_open_partial(model *m, const char *path, uint32_t flags)
         "data: %s of %s present; %" PRIu64 " of %" PRIu64 " tensors whole",
         text_size(m->info.data_bytes).text, text_size(m->data_all_bytes).text,
         m->n_whole, ggld_tensor_count(m->file));
-    return STATUS_GOOD;
+    return model_good(path);
 }
 
 int model_unchanged(const model *m)

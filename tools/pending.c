@@ -21,6 +21,11 @@ ggld_edit_trace pending_of(const char *path, ggld_error *why)
     return trace;
 }
 
+bool pending_is_between(ggld_edit_trace trace)
+{
+    return trace == GGLD_EDIT_HALFWAY || trace == GGLD_EDIT_SHIFTED;
+}
+
 static const char *ending(ggld_edit_trace trace)
 {
     switch (trace) {

@@ -124,6 +124,9 @@ static inline ggld_open_options ggld_open_options_init(void)
  * file from the path of any of them: see "sets". The other ways know of no
  * siblings, and open the one shard.
  *
+ * A path whose file has a lease on it, as while it is edited in place, is tried
+ * again for two seconds; then it is GGLD_E_IO, EAGAIN.
+ *
  * What the errors mean: GGLD_E_IO: the system (sys_errno). GGLD_E_MAGIC: it is
  * something else, which the message names (a Git LFS pointer, a web page,
  * safetensors, an older format, an empty file, a directory, a FIFO), with what

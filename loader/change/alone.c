@@ -100,13 +100,6 @@ static ggld_status fail_lease(int sys_errno, ggld_error *err)
     return GGLD_E_UNSUPPORTED;
 }
 
-ggld_status ggld_fail_busy(ggld_error *err)
-{
-    return ggld_fail_errno(err, EWOULDBLOCK, ggld_in_file(),
-                           "file: there is a lease on it, of an edit in place "
-                           "that is going on; try again");
-}
-
 ggld_status ggld_alone_take(ggld_alone *alone, int fd, bool force,
                             ggld_error *err)
 {

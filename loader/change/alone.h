@@ -21,7 +21,5 @@ typedef struct ggld_alone {
 ggld_status ggld_alone_take(ggld_alone *alone, int fd, bool force,
                             ggld_error *err);
 void ggld_alone_give(ggld_alone *alone);
-/* Of an open that would wait for such a lease. */
-ggld_status ggld_fail_busy(ggld_error *err);
 
 #endif /* GGLD_CHANGE_ALONE_H */

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../base/open.h"
 #include "../base/structs.h"
 #include "alone.h"
 #include "journal.h"
@@ -65,13 +66,10 @@ static ggld_status open_fd(ggld_edit *edit, const char *path, ggld_error *err)
         return fail_memory(err);
     memcpy(edit->path, path, size);
     edit->fd = ggld_sys_open(AT_FDCWD, path, how | O_NONBLOCK, 0);
-    if (edit->fd < 0 && errno == EWOULDBLOCK)
-        return ggld_fail_busy(err);
     if (edit->fd < 0)
-        return ggld_fail_errno(err, errno, ggld_in_file(),
-                               how == O_RDWR
-                                   ? "file: opening it to write in place"
-                                   : "file: opening it");
+        return ggld_fail_errno(
+            err, errno, ggld_in_file(), "file: opening it%s%s",
+            how == O_RDWR ? " to write in place" : "", ggld_open_hint(errno));
     return GGLD_OK;
 }
 

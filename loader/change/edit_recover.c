@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../base/open.h"
 #include "../base/quote.h"
 #include "alone.h"
 #include "edit.h"
@@ -33,11 +34,10 @@ static ggld_status open_remains(remains *r, const char *path, int how,
     r->journal.memory = NULL;
     r->found = false;
     r->fd = ggld_sys_open(AT_FDCWD, path, how | O_NONBLOCK, 0);
-    if (r->fd < 0 && errno == EWOULDBLOCK)
-        return ggld_fail_busy(err);
     if (r->fd < 0 || fstat(r->fd, &st) != 0)
-        return ggld_fail_errno(err, errno, ggld_in_file(), "file: opening it%s",
-                               how == O_RDWR ? " to write in place" : "");
+        return ggld_fail_errno(
+            err, errno, ggld_in_file(), "file: opening it%s%s",
+            how == O_RDWR ? " to write in place" : "", ggld_open_hint(errno));
     return ggld_beside_open(&r->beside, path, &st, err);
 }
 

@@ -12,10 +12,10 @@
 
 #include "../base/alloc.h"
 #include "../base/error.h"
+#include "../spec/limits.h"
 
-#define GGLD_JOURNAL_SUFFIX ".ggld-journal"
 /* While it is written. */
-#define GGLD_JOURNAL_FRESH ".ggld-journal-new"
+#define GGLD_JOURNAL_FRESH GGLD_JOURNAL_SUFFIX "-new"
 
 /* The place beside a file. */
 typedef struct ggld_beside {

@@ -130,6 +130,18 @@ static const char *explain(ggld_edit_trace trace)
     }
 }
 
+static const char *ending(ggld_edit_trace trace)
+{
+    switch (trace) {
+    case GGLD_EDIT_HALFWAY:
+        return "finishes it";
+    case GGLD_EDIT_SHIFTED:
+        return "undoes it";
+    default:
+        return "removes its journal";
+    }
+}
+
 /* The data behind the metadata, as far as samples tell. */
 static int compare_data(const ggld_journal *j, int fd, uint64_t file_bytes,
                         bool *same)
@@ -193,8 +205,8 @@ ggld_status ggld_journal_compare(const ggld_journal *j, int fd,
     else
         ggld_fail(why, GGLD_E_INVALID, ggld_in_file(),
                   "file: an edit in place was interrupted, %s; 'ggld edit "
-                  "--recover' ends it",
-                  explain(*out));
+                  "--recover' %s",
+                  explain(*out), ending(*out));
     return GGLD_OK;
 }
 

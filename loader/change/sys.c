@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "../base/checked.h"
+#include "../base/open.h"
 
 /* Linux does at most 0x7ffff000 bytes at once. */
 #define MAX_STEP_BYTES (1u << 30)
@@ -104,11 +105,7 @@ void ggld_sys_use_large_pages(void *memory, uint64_t size)
 
 int ggld_sys_open(int folder_fd, const char *name, int flags, unsigned mode)
 {
-    int fd;
-    do
-        fd = openat(folder_fd, name, flags | O_CLOEXEC | O_NOCTTY, mode);
-    while (fd < 0 && errno == EINTR);
-    return fd;
+    return ggld_open_patiently(folder_fd, name, flags, mode);
 }
 
 int ggld_sys_rename_to_free(int folder_fd, const char *from, const char *to)

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../base/open.h"
 #include "../base/quote.h"
 #include "../base/structs.h"
 
@@ -44,21 +45,12 @@ ggld_status ggld_source_room(ggld_export_source *s, uint64_t n, ggld_error *err)
     return s->tensors != NULL ? GGLD_OK : fail_nomem(err);
 }
 
-static int open_file(const char *path)
-{
-    int fd;
-    /* A FIFO without a writer would wait for one. */
-    do
-        fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    while (fd < 0 && errno == EINTR);
-    return fd;
-}
-
 static ggld_status fail_file(int sys_errno, const char *what,
                              const ggld_source_file *f, ggld_error *err)
 {
-    return ggld_fail_errno(err, sys_errno, in_file(), "can't %s %s", what,
-                           ggld_quote(f->path, strlen(f->path)).text);
+    return ggld_fail_errno(err, sys_errno, in_file(), "can't %s %s%s", what,
+                           ggld_quote(f->path, strlen(f->path)).text,
+                           ggld_open_hint(sys_errno));
 }
 
 ggld_status ggld_source_add_file(ggld_export_source *s, const char *path,
@@ -75,7 +67,7 @@ ggld_status ggld_source_add_file(ggld_export_source *s, const char *path,
     if (f->path == NULL)
         return fail_nomem(err);
     s->n_files++;
-    f->fd = open_file(path);
+    f->fd = ggld_open_patiently(AT_FDCWD, path, O_RDONLY | O_NONBLOCK, 0);
     if (f->fd < 0)
         return fail_file(errno, "open", f, err);
     if (fstat(f->fd, &f->stamp) != 0)
@@ -165,7 +157,7 @@ static void look_at(ggld_source_look *look, const char *const *paths,
     memset(look, 0, sizeof *look);
     look->path = paths[0];
     look->n_paths = n_paths;
-    int fd = open_file(paths[0]);
+    int fd = ggld_open_patiently(AT_FDCWD, paths[0], O_RDONLY | O_NONBLOCK, 0);
     if (fd < 0)
         return;
     ssize_t n = pread(fd, look->head, sizeof look->head, 0);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "../base/error.h"
+#include "../base/open.h"
 #include "../base/quote.h"
 #include "verifier.h"
 
@@ -196,11 +197,12 @@ ggld_status ggld_open_verified(ggld_file **out, const char *path,
         return made == GGLD_OK ? open_set(&o, out, path, options, err) : made;
     }
     /* A FIFO is open's to refuse, not to wait for. */
-    o.fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    o.fd = ggld_open_patiently(AT_FDCWD, path, O_RDONLY | O_NONBLOCK, 0);
     if (o.fd < 0)
         return ggld_fail_errno(
             err, errno, ggld_place_of(GGLD_IN_FILE, GGLD_NO_INDEX, 0),
-            "opening %s", ggld_quote(path, strlen(path)).text);
+            "opening %s%s", ggld_quote(path, strlen(path)).text,
+            ggld_open_hint(errno));
     ggld_status status = ggld_file_identity_of_fd(&o.identity, o.fd, err);
     if (status == GGLD_OK)
         status = ggld_verifier_from_manifest(&o.verifier, manifest, &how, err);

@@ -3,11 +3,14 @@
  * wrong, and says so; it must never be asked about a file that is whole. */
 #include "hints.h"
 
-#include <stdbool.h>
-#include <stddef.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "../base/checked.h"
+#include "../spec/limits.h"
 
 /* How far before a field replaced bytes, and line ends, are looked for. */
 #define FIELDS_BACK_BYTES 16u
@@ -118,4 +121,16 @@ const char *ggld_hint_filter(ggld_span span, uint64_t offset, uint64_t size)
         return "; each 0A up to there follows a 0D: if a transfer as text did "
                "that, fetch it again as binary";
     return "";
+}
+
+/* ---- edits ---- */
+
+bool ggld_hint_journal(const char *path)
+{
+    char real[PATH_MAX], name[PATH_MAX + sizeof GGLD_JOURNAL_SUFFIX];
+
+    if (path == NULL || realpath(path, real) == NULL)
+        return false;
+    snprintf(name, sizeof name, "%s%s", real, GGLD_JOURNAL_SUFFIX);
+    return access(name, F_OK) == 0;
 }

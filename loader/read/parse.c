@@ -323,7 +323,8 @@ ggld_parsed ggld_parse_run(ggld_parse *p)
     p->file->n_tensors = 0;
     const uint8_t *magic = ggld_span_at(span, 0, GGLD_MAGIC_BYTES);
     if (magic == NULL || memcmp(magic, GGLD_MAGIC, GGLD_MAGIC_BYTES) != 0) {
-        ggld_sniff(&p->error, span, p->file->source.size_bytes, p->hint);
+        ggld_sniff(&p->error, span, p->file->source.size_bytes, p->file->path,
+                   p->hint);
         return GGLD_PARSE_BROKEN;
     }
     ggld_parsed parsed = parse_version(p, &c);

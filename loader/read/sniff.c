@@ -15,6 +15,7 @@
 #include "../base/checked.h"
 #include "../base/quote.h"
 #include "../spec/limits.h"
+#include "hints.h"
 
 #define SNIFF_BYTES 4096u
 #define SHOWN_BYTES 60u
@@ -23,6 +24,7 @@ typedef struct sniffed {
     ggld_error *out;
     ggld_span start;
     uint64_t file_bytes;
+    const char *path; /* or NULL */
     const char *hint;
 } sniffed;
 
@@ -205,10 +207,13 @@ static bool sniff_zeros(const sniffed *s)
     for (uint64_t i = 0; i < s->start.size; i++)
         if (s->start.data[i] != 0)
             return false;
-    snprintf(what, sizeof what,
-             "starts with %" PRIu64 " zero bytes: it was never written "
-             "(a download or copy that did not finish)",
-             s->start.size);
+    snprintf(what, sizeof what, "starts with %" PRIu64 " zero bytes%s",
+             s->start.size,
+             ggld_hint_journal(s->path)
+                 ? ", and the journal of an edit in place is beside it: the "
+                   "edit was interrupted, 'ggld edit --recover' ends it"
+                 : ": it was never written (a download or copy that did not "
+                   "finish)");
     return say(s, GGLD_E_MAGIC, what);
 }
 
@@ -249,9 +254,9 @@ static void sniff_unknown(const sniffed *s)
 }
 
 void ggld_sniff(ggld_error *out, ggld_span start, uint64_t file_bytes,
-                const char *hint)
+                const char *path, const char *hint)
 {
-    sniffed s = { out, start, file_bytes, hint };
+    sniffed s = { out, start, file_bytes, path, hint };
     s.start.size = ggld_min_u64(start.size, SNIFF_BYTES);
 
     if (sniff_short(&s) || sniff_lfs(&s) || sniff_older(&s) ||

@@ -15,6 +15,7 @@
 #include "../base/alloc.h"
 #include "../base/checked.h"
 #include "../base/cut.h"
+#include "../base/open.h"
 #include "../base/quote.h"
 
 /* Linux reads at most 0x7ffff000 bytes at once; others refuse more than
@@ -109,17 +110,15 @@ static ggld_place in_file(void)
 
 ggld_status ggld_fd_of_path(int *out, const char *path, ggld_error *err)
 {
-    int fd;
     if (path == NULL)
         return ggld_fail(err, GGLD_E_INVALID, ggld_nowhere(),
                          "the path is NULL");
-    /* O_NONBLOCK: opening a FIFO does not wait for someone to write to it. */
-    do
-        fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    while (fd < 0 && errno == EINTR);
+    /* Opening a FIFO does not wait for someone to write to it. */
+    int fd = ggld_open_patiently(AT_FDCWD, path, O_RDONLY | O_NONBLOCK, 0);
     if (fd < 0)
-        return ggld_fail_errno(err, errno, in_file(), "file: opening %s",
-                               ggld_quote(path, strlen(path)).text);
+        return ggld_fail_errno(err, errno, in_file(), "file: opening %s%s",
+                               ggld_quote(path, strlen(path)).text,
+                               ggld_open_hint(errno));
     *out = fd;
     return GGLD_OK;
 }

@@ -8,6 +8,8 @@
 #define GGLD_KEY_ALIGNMENT "general.alignment"
 /* Room for edits: a string that no reader asks for. */
 #define GGLD_KEY_PADDING       "ggld.padding"
+/* Beside a file while it is edited in place. */
+#define GGLD_JOURNAL_SUFFIX    ".ggld-journal"
 #define GGLD_DEFAULT_ALIGNMENT 32
 #define GGLD_WRITTEN_VERSION   3
 #define GGLD_MAX_DIMS          4
