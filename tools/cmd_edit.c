@@ -9,6 +9,7 @@
 
 #include "changes.h"
 #include "command.h"
+#include "edited.h"
 #include "js.h"
 #include "opts.h"
 #include "paths.h"
@@ -37,11 +38,7 @@ enum {
 
 typedef struct job {
     const args *a;
-    const char *path;
-    const char *out_path; /* NULL: the file itself */
-    bool in_place;
-    bool dry_run;
-    uint64_t reserve_bytes;
+    edited said;
     ggld_edit *edit;
     progress bar;
 } job;
@@ -63,7 +60,7 @@ static int set_key(const job *j, const char *text)
     int status = STATUS_GOOD;
 
     if (!setting_read(text, known_type, j, true, &s, why)) {
-        status = setting_report(j->a, j->path, text, &s, why);
+        status = setting_report(j->a, j->said.path, text, &s, why);
     } else {
         ggld_edit_value value = { .struct_size = sizeof value,
                                   .type = s.type,
@@ -71,7 +68,7 @@ static int set_key(const job *j, const char *text)
                                   .data = s.data,
                                   .size = s.n };
         if (ggld_edit_set(j->edit, s.key, &value, &err) != GGLD_OK)
-            status = report_error(j->path, &err);
+            status = report_error(j->said.path, &err);
     }
     setting_free(&s);
     return status;
@@ -87,13 +84,13 @@ static int rename_thing(const job *j, int option, const char *text)
                             j->a->command->options[option].name, text);
     char *old_name = strndup(text, (size_t)(equals - text));
     if (old_name == NULL)
-        return report(j->path, "no memory");
+        return report(j->said.path, "no memory");
     ggld_status status =
         option == OPT_RENAME
             ? ggld_edit_rename(j->edit, old_name, equals + 1, &err)
             : ggld_edit_rename_tensor(j->edit, old_name, equals + 1, &err);
     free(old_name);
-    return status == GGLD_OK ? STATUS_GOOD : report_error(j->path, &err);
+    return status == GGLD_OK ? STATUS_GOOD : report_error(j->said.path, &err);
 }
 
 static int apply(const job *j, const given_option *given)
@@ -105,7 +102,7 @@ static int apply(const job *j, const given_option *given)
     if (given->option != OPT_UNSET)
         return rename_thing(j, given->option, given->value);
     if (ggld_edit_unset(j->edit, given->value, &err) != GGLD_OK)
-        return report_error(j->path, &err);
+        return report_error(j->said.path, &err);
     return STATUS_GOOD;
 }
 
@@ -119,97 +116,24 @@ static int apply_all(const job *j)
 
 /* ---- what is said ---- */
 
-static const char *way_name(ggld_edit_way way)
-{
-    static const char *const names[] = { "nothing", "fits", "inserts",
-                                         "no room" };
-    return names[way];
-}
-
-static void print_plan(output *o, const job *j, const ggld_edit_plan *plan)
-{
-    if (plan->in_place == GGLD_EDIT_NOTHING)
-        out_text(o, "nothing to change\n");
-    else if (plan->in_place == GGLD_EDIT_NO_ROOM)
-        out_text(o, "in place: no\n");
-    else if (plan->in_place == GGLD_EDIT_FITS)
-        out_printf(o, "in place: %s, %" PRIu64 " bytes of room left for more\n",
-                   j->dry_run ? "it fits" : "done", plan->padding_bytes);
-    else
-        out_printf(o,
-                   "in place: %s, with %" PRIu64
-                   " bytes inserted before the data, %" PRIu64
-                   " of them left for more\n",
-                   j->dry_run ? "possible, where the file system can" : "done",
-                   plan->new_data_bytes - plan->old_data_bytes,
-                   plan->padding_bytes);
-}
-
-static json_object *json_plan(const ggld_edit_plan *plan)
-{
-    json_object *row = js_object();
-
-    js_set_text(row, "way", way_name(plan->in_place));
-    js_set_u64(row, "metadata_bytes", plan->needed_bytes);
-    js_set_u64(row, "data_offset_old", plan->old_data_bytes);
-    if (plan->in_place != GGLD_EDIT_NO_ROOM) {
-        js_set_u64(row, "data_offset_new", plan->new_data_bytes);
-        js_set_u64(row, "padding_bytes", plan->padding_bytes);
-    } else {
-        js_set_text(row, "reason", plan->reason.message);
-    }
-    return row;
-}
-
 /* The changes, before they are made: afterwards the old file is gone. */
-static int list_changes(const job *j, const ggld_edit_plan *plan,
-                        json_object **list)
+static int list_changes(const job *j, json_object **list)
 {
-    bool as_in_place = j->in_place && plan->in_place != GGLD_EDIT_NOTHING;
+    bool as_in_place =
+        j->said.in_place && j->said.plan.in_place != GGLD_EDIT_NOTHING;
     ggld_file *now = NULL;
     ggld_error err;
 
-    if (!j->dry_run && j->a->values[OPT_JSON] == NULL)
+    if (!j->said.dry_run && j->a->values[OPT_JSON] == NULL)
         return STATUS_GOOD;
     if (ggld_edit_preview(j->edit, as_in_place, &now, &err) != GGLD_OK)
-        return report_error(j->path, &err);
+        return report_error(j->said.path, &err);
     if (j->a->values[OPT_JSON] != NULL)
         *list = changes_json(j->edit, now);
-    else if (j->dry_run)
+    else if (j->said.dry_run)
         changes_print(j->a->out, j->edit, now);
     ggld_close(now);
     return STATUS_GOOD;
-}
-
-static void print_done(const job *j, const ggld_edit_plan *plan)
-{
-    output *o = j->a->out;
-    const char *written = j->out_path != NULL ? j->out_path : j->path;
-
-    if (j->dry_run || j->in_place || plan->in_place == GGLD_EDIT_NOTHING) {
-        if (j->in_place || plan->in_place == GGLD_EDIT_NOTHING || j->dry_run)
-            print_plan(o, j, plan);
-        return;
-    }
-    text_put_name(o, written, strlen(written));
-    out_printf(o, ": written, %" PRIu64 " change%s\n", plan->n_changed,
-               plan->n_changed == 1 ? "" : "s");
-}
-
-static void print_done_json(const job *j, const ggld_edit_plan *plan,
-                            json_object *list)
-{
-    const char *written = j->out_path != NULL ? j->out_path : j->path;
-    bool nothing = plan->in_place == GGLD_EDIT_NOTHING && j->out_path == NULL;
-    json_object *object = js_object();
-
-    js_set_text(object, "file", j->path);
-    js_set(object, "changes", list);
-    js_set(object, "in_place", json_plan(plan));
-    js_set(object, "dry_run", js_bool(j->dry_run));
-    js_set(object, "written",
-           j->dry_run || nothing ? NULL : js_text(written, strlen(written)));
-    js_print(j->a->out, object);
 }
 
 /* ---- doing it ---- */
@@ -223,15 +147,18 @@ static int carry_out(job *j)
     ggld_file_get_info(ggld_edit_file(j->edit), &info);
     stop_watch();
     progress_begin(&j->bar, "edit", info.data_bytes);
-    status = j->in_place ? ggld_edit_in_place(j->edit, &err)
-                         : ggld_edit_write(j->edit, j->out_path, &err);
+    status = j->said.in_place
+                 ? ggld_edit_in_place(j->edit, &err)
+                 : ggld_edit_write(j->edit, j->said.out_path, &err);
     progress_end(&j->bar);
     if (status == GGLD_E_CANCELLED)
-        return stop_report(j->out_path != NULL ? j->out_path : j->path);
+        return stop_report(j->said.out_path != NULL ? j->said.out_path
+                                                    : j->said.path);
     if (status != GGLD_OK)
-        return report_error(j->path, &err);
+        return report_error(j->said.path, &err);
     if (stop_asked())
-        report_note(j->path, "the signal came too late to stop it: it is done");
+        report_note(j->said.path,
+                    "the signal came too late to stop it: it is done");
     return STATUS_GOOD;
 }
 
@@ -251,8 +178,8 @@ static bool changes_keys(const args *a)
 
 static int refuse_keys(const job *j, const shard_place *at)
 {
-    char *first = shard_name(j->path, 0, at->count);
-    int status = report(j->path,
+    char *first = shard_name(j->said.path, 0, at->count);
+    int status = report(j->said.path,
                         "this is shard %" PRIu32 " of %" PRIu32
                         "; the set's key-values are those of shard 1, '%.160s':"
                         " edit that (--force: these, which nobody reads)",
@@ -264,8 +191,8 @@ static int refuse_keys(const job *j, const shard_place *at)
 /* What would not open under its name. */
 static int refuse_name(const job *j, const shard_place *at)
 {
-    char *name = shard_name(j->out_path, at->no, at->count);
-    int status = report(j->out_path,
+    char *name = shard_name(j->said.out_path, at->no, at->count);
+    int status = report(j->said.out_path,
                         "it would be shard %" PRIu32 " of %" PRIu32
                         " by its keys, and not open under that name: name it "
                         "'%.160s' (--force: as it is, for --single)",
@@ -283,9 +210,10 @@ static int check_shard(const job *j)
         return STATUS_GOOD;
     if (at.no != 0 && changes_keys(j->a) && !force)
         return refuse_keys(j, &at);
-    if (j->out_path != NULL && !shard_is_named(j->out_path, &at) && !force)
+    if (j->said.out_path != NULL && !shard_is_named(j->said.out_path, &at) &&
+        !force)
         return refuse_name(j, &at);
-    report_note(j->path, "shard %" PRIu32 " of %" PRIu32 "%s", at.no + 1,
+    report_note(j->said.path, "shard %" PRIu32 " of %" PRIu32 "%s", at.no + 1,
                 at.count,
                 at.no == 0 ? ": the set's key-values are these"
                            : "; the set's key-values are those of the first "
@@ -296,38 +224,52 @@ static int check_shard(const job *j)
 static void note_unseen(const job *j, const ggld_edit_plan *plan)
 {
     if (plan->n_unseen_shards != 0)
-        report_note(j->path,
+        report_note(j->said.path,
                     "%" PRIu64 " other shard%s of its set can't be opened: "
                     "whether the new names are there too is not known",
                     plan->n_unseen_shards,
                     plan->n_unseen_shards == 1 ? "" : "s");
 }
 
+/* What an edit in place is refused for is said by a dry run too. */
+static int plan_edit(job *j)
+{
+    ggld_edit_plan *plan = &j->said.plan;
+    ggld_error err;
+
+    plan->struct_size = sizeof *plan;
+    if (ggld_edit_plan_of(j->edit, plan, &err) != GGLD_OK)
+        return report_error(j->said.path, &err);
+    note_unseen(j, plan);
+    if (j->said.in_place && plan->in_place == GGLD_EDIT_NO_ROOM)
+        return report_error(j->said.path, &plan->reason);
+    if (!j->said.dry_run)
+        return STATUS_GOOD;
+    if (j->said.in_place && ggld_edit_try_in_place(j->edit, &err) != GGLD_OK)
+        return report_error(j->said.path, &err);
+    edited_note_space(&j->said);
+    return STATUS_GOOD;
+}
+
 static int run_edit(job *j)
 {
-    ggld_edit_plan plan = { .struct_size = sizeof plan };
     json_object *list = NULL;
-    ggld_error err;
     int status = check_shard(j);
 
     if (status == STATUS_GOOD)
         status = apply_all(j);
-    if (status != STATUS_GOOD)
-        return status;
-    if (ggld_edit_plan_of(j->edit, &plan, &err) != GGLD_OK)
-        return report_error(j->path, &err);
-    note_unseen(j, &plan);
-    if (j->in_place && plan.in_place == GGLD_EDIT_NO_ROOM)
-        return report_error(j->path, &plan.reason);
-    status = list_changes(j, &plan, &list);
-    if (status == STATUS_GOOD && !j->dry_run)
+    if (status == STATUS_GOOD)
+        status = plan_edit(j);
+    if (status == STATUS_GOOD)
+        status = list_changes(j, &list);
+    if (status == STATUS_GOOD && !j->said.dry_run)
         status = carry_out(j);
     if (status != STATUS_GOOD)
         json_object_put(list);
     else if (j->a->values[OPT_JSON] != NULL)
-        print_done_json(j, &plan, list);
+        edited_json(j->a->out, &j->said, list);
     else
-        print_done(j, &plan);
+        edited_print(j->a->out, &j->said);
     return status;
 }
 
@@ -336,15 +278,16 @@ static int open_edit(job *j)
     ggld_edit_options options = ggld_edit_options_init();
     ggld_error err;
 
-    if (j->in_place)
+    if (j->said.in_place)
         options.flags |= GGLD_EDIT_IN_PLACE;
     if (j->a->values[OPT_FORCE] != NULL)
         options.flags |= GGLD_EDIT_FORCE;
-    options.reserve_bytes = j->reserve_bytes;
+    options.reserve_bytes = j->said.reserve_bytes;
     options.progress = watch_progress;
     options.progress_user = &j->bar;
-    if (ggld_edit_open(&j->edit, j->path, &options, &err) != GGLD_OK)
-        return report_error(j->path, &err);
+    if (ggld_edit_open(&j->edit, j->said.path, &options, &err) != GGLD_OK)
+        return report_error(j->said.path, &err);
+    edited_begin(&j->said, ggld_edit_file(j->edit));
     return STATUS_GOOD;
 }
 
@@ -354,22 +297,22 @@ static int check_options(const args *a, job *j)
 {
     const char *reserve = a->values[OPT_RESERVE];
 
-    if (j->in_place && j->out_path != NULL)
+    if (j->said.in_place && j->said.out_path != NULL)
         return report_usage(a, "--in-place and --output exclude each other");
-    if (reserve != NULL && (!opts_size(reserve, &j->reserve_bytes) ||
-                            j->reserve_bytes > (1u << 30)))
+    if (reserve != NULL && (!opts_size(reserve, &j->said.reserve_bytes) ||
+                            j->said.reserve_bytes > (1u << 30)))
         return report_usage(a, "--reserve '%s': bytes up to 1G are wanted",
                             reserve);
     if (a->values[OPT_RECOVER] != NULL) {
-        if (a->n_given != 0 || j->in_place || j->out_path != NULL ||
-            j->dry_run || reserve != NULL)
+        if (a->n_given != 0 || j->said.in_place || j->said.out_path != NULL ||
+            j->said.dry_run || reserve != NULL)
             return report_usage(a, "--recover stands alone, but for --force");
         return STATUS_GOOD;
     }
     if (a->n_given == 0 && reserve == NULL)
         return report_usage(a, "nothing to change: --set, --unset, --rename, "
                                "--rename-tensor or --reserve is wanted");
-    if (j->out_path != NULL && paths_same(j->path, j->out_path))
+    if (j->said.out_path != NULL && paths_same(j->said.path, j->said.out_path))
         return report_usage(a, "FILE and --output are the same file: without "
                                "--output, FILE is replaced");
     return STATUS_GOOD;
@@ -378,15 +321,15 @@ static int check_options(const args *a, job *j)
 static int edit_run(const args *a)
 {
     job j = { .a = a,
-              .path = a->operands[0],
-              .out_path = a->values[OPT_OUTPUT],
-              .in_place = a->values[OPT_IN_PLACE] != NULL,
-              .dry_run = a->values[OPT_DRY_RUN] != NULL };
+              .said = { .path = a->operands[0],
+                        .out_path = a->values[OPT_OUTPUT],
+                        .in_place = a->values[OPT_IN_PLACE] != NULL,
+                        .dry_run = a->values[OPT_DRY_RUN] != NULL } };
     bool only_recover = a->values[OPT_RECOVER] != NULL;
     int status = check_options(a, &j);
 
-    if (status == STATUS_GOOD && (only_recover || !j.dry_run))
-        status = pending_end(j.path, a->values[OPT_FORCE] != NULL,
+    if (status == STATUS_GOOD && (only_recover || !j.said.dry_run))
+        status = pending_end(j.said.path, a->values[OPT_FORCE] != NULL,
                              only_recover ? a->out : NULL);
     if (status != STATUS_GOOD || only_recover)
         return status;

@@ -151,7 +151,8 @@ typedef struct ggld_edit_plan {
     /* Of a shard whose tensors get new names: the shards of its set that could
      * not be opened, so that a name may be in them too. */
     uint64_t n_unseen_shards;
-    uint64_t reserved[1];
+    /* Of a new file; where its blocks are shared, ggld.padding may be longer. */
+    uint64_t new_file_bytes;
 } ggld_edit_plan;
 
 /* Judges the changes and plans them; touches nothing. Fills the fields that the
@@ -161,6 +162,13 @@ typedef struct ggld_edit_plan {
 GGLD_API GGLD_MUST_CHECK
 ggld_status ggld_edit_plan_of(ggld_edit *edit, ggld_edit_plan *out,
                               ggld_error *err);
+/* Would ggld_edit_in_place be refused, as things are now? The same refusals, as
+ * far as they can be had without writing: other names, others who have it open
+ * (the lease is taken, and given back), another edit, a folder that takes no
+ * journal, no room. Whether room can be inserted is tried on a file without a
+ * name in the same folder. */
+GGLD_API GGLD_MUST_CHECK
+ggld_status ggld_edit_try_in_place(ggld_edit *edit, ggld_error *err);
 /* The model as it would be, with the data of the file; in_place: as
  * ggld_edit_in_place would leave it, which has to have room. It stays open
  * until its own ggld_close, and is not to be read after the edit was carried

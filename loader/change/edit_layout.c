@@ -35,20 +35,11 @@ static bool is_padding(const ggld_edit_kv *kv)
 /* Spaces: text that every reader takes. */
 static void encode_padding(ggld_encoder *e, uint64_t padding_bytes)
 {
-    static const char spaces[] = "                                ";
     ggld_encode_len(e, padding_key().len);
     ggld_encode_bytes(e, padding_key().data, padding_key().len);
     ggld_encode_u32(e, GGLD_VALUE_STRING);
     ggld_encode_len(e, padding_bytes);
-    if (e->data == NULL) {
-        ggld_encode_bytes(e, NULL, padding_bytes);
-        return;
-    }
-    while (padding_bytes > 0 && !e->full) {
-        uint64_t n = ggld_min_u64(padding_bytes, sizeof spaces - 1);
-        ggld_encode_bytes(e, spaces, n);
-        padding_bytes -= n;
-    }
+    ggld_encode_fill(e, ' ', padding_bytes);
 }
 
 /* What a padding of no bytes takes. */

@@ -176,36 +176,59 @@ static ggld_status run(place *p, ggld_error *err)
     return ggld_journal_drop(&p->beside, "all is done", err);
 }
 
-static ggld_status edit_alone(place *p, ggld_error *err)
+/* Instead of run: what can be told without writing. */
+static ggld_status try_steps(const place *p, ggld_error *err)
 {
-    ggld_alone alone;
-    bool force = (p->edit->flags & GGLD_EDIT_FORCE) != 0;
+    ggld_status status = ggld_journal_try(&p->beside, err);
+    if (status == GGLD_OK && p->journal.inserted_bytes != 0 &&
+        !ggld_sys_can_insert(p->beside.folder_fd,
+                             ggld_edit_block_bytes(p->edit)))
+        status = ggld_edit_fail_room(p->edit, &p->layout, err);
+    return status;
+}
 
-    ggld_status status = ggld_alone_take(&alone, p->edit->fd, force, err);
+static ggld_status edit_alone(ggld_edit *edit, bool only_try, ggld_error *err)
+{
+    place p = { .edit = edit, .beside.folder_fd = -1 };
+    ggld_alone alone;
+    bool force = (edit->flags & GGLD_EDIT_FORCE) != 0;
+
+    ggld_status status = ggld_alone_take(&alone, edit->fd, force, err);
     if (status != GGLD_OK)
         return status;
-    status = prepare(p, err);
+    status = prepare(&p, err);
     if (status == GGLD_OK)
-        status = run(p, err);
+        status = only_try ? try_steps(&p, err) : run(&p, err);
     ggld_alone_give(&alone);
+    ggld_beside_close(&p.beside);
+    ggld_free(&edit->allocator, p.new_image);
+    return status;
+}
+
+static ggld_status expect_in_place(const ggld_edit *edit, ggld_error *err)
+{
+    ggld_status status = ggld_edit_expect(edit, err);
+    if (status == GGLD_OK && (edit->flags & GGLD_EDIT_IN_PLACE) == 0)
+        status = ggld_fail(err, GGLD_E_INVALID, ggld_nowhere(),
+                           "edit: it was not opened with GGLD_EDIT_IN_PLACE");
+    return status;
+}
+
+ggld_status ggld_edit_try_in_place(ggld_edit *edit, ggld_error *err)
+{
+    ggld_status status = expect_in_place(edit, err);
+    if (status == GGLD_OK && !ggld_edit_is_nothing(edit))
+        status = edit_alone(edit, true, err);
     return status;
 }
 
 ggld_status ggld_edit_in_place(ggld_edit *edit, ggld_error *err)
 {
-    place p = { .edit = edit, .beside.folder_fd = -1 };
-
-    ggld_status status = ggld_edit_expect(edit, err);
+    ggld_status status = expect_in_place(edit, err);
     if (status != GGLD_OK)
         return status;
-    if ((edit->flags & GGLD_EDIT_IN_PLACE) == 0)
-        return ggld_fail(err, GGLD_E_INVALID, ggld_nowhere(),
-                         "edit: it was not opened with GGLD_EDIT_IN_PLACE");
     edit->spent = true;
-    if (ggld_edit_is_nothing(edit))
-        return GGLD_OK;
-    status = edit_alone(&p, err);
-    ggld_beside_close(&p.beside);
-    ggld_free(&edit->allocator, p.new_image);
+    if (!ggld_edit_is_nothing(edit))
+        status = edit_alone(edit, false, err);
     return status;
 }

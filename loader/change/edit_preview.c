@@ -9,6 +9,7 @@
 
 #include "../base/checked.h"
 #include "../base/structs.h"
+#include "../spec/limits.h"
 #include "edit.h"
 #include "sys.h"
 
@@ -233,6 +234,27 @@ ggld_status ggld_edit_fail_room(const ggld_edit *edit,
                      layout->base_bytes, ggld_edit_old_end(edit));
 }
 
+/* What it was there for is there still. */
+static ggld_status fail_padding(const ggld_edit_layout *layout, ggld_error *err)
+{
+    return ggld_fail(err, GGLD_E_UNSUPPORTED, ggld_in_file(),
+                     "file: '" GGLD_KEY_PADDING "' can't be removed in place: "
+                     "the data begins at %" PRIu64 ", and the metadata alone "
+                     "would end at %" PRIu64 "; write a new file",
+                     layout->data_offset, layout->base_bytes);
+}
+
+/* Room was to go, and would be made again. */
+static bool is_kept_padding(const ggld_edit *edit,
+                            const ggld_edit_layout *layout)
+{
+    uint64_t ignored;
+
+    return layout->padded && edit->reserve_bytes == 0 &&
+           ggld_kv_find(edit->file, GGLD_KEY_PADDING) != NULL &&
+           !ggld_edit_old_padding(edit, &ignored);
+}
+
 static ggld_status fail_long(ggld_error *err)
 {
     return ggld_fail(err, GGLD_E_OVERFLOW, ggld_in_file(),
@@ -242,13 +264,12 @@ static ggld_status fail_long(ggld_error *err)
 ggld_status ggld_edit_settle(const ggld_edit *edit, bool in_place,
                              ggld_edit_layout *layout, ggld_error *err)
 {
-    if (in_place) {
-        if (ggld_edit_layout_in_place(edit, true, ggld_edit_block_bytes(edit),
-                                      layout))
-            return GGLD_OK;
+    if (!in_place)
+        return ggld_edit_layout_new(edit, layout) ? GGLD_OK : fail_long(err);
+    if (!ggld_edit_layout_in_place(edit, true, ggld_edit_block_bytes(edit),
+                                   layout))
         return ggld_edit_fail_room(edit, layout, err);
-    }
-    return ggld_edit_layout_new(edit, layout) ? GGLD_OK : fail_long(err);
+    return is_kept_padding(edit, layout) ? fail_padding(layout, err) : GGLD_OK;
 }
 
 bool ggld_edit_is_nothing(const ggld_edit *edit)
@@ -292,6 +313,8 @@ ggld_status ggld_edit_plan_of(ggld_edit *edit, ggld_edit_plan *out,
     plan.n_unseen_shards = edit->n_unseen;
     plan.old_data_bytes = edit->data_offset;
     plan.needed_bytes = layout.base_bytes;
+    plan.new_file_bytes =
+        layout.image_bytes + edit->info.file_bytes - ggld_edit_old_end(edit);
     if (ggld_edit_is_nothing(edit)) {
         plan.in_place = GGLD_EDIT_NOTHING;
         plan.new_data_bytes = edit->data_offset;

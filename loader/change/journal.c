@@ -217,6 +217,13 @@ static ggld_status fail_save(const ggld_beside *b, int sys_errno,
                            ggld_quote(b->journal, strlen(b->journal)).text);
 }
 
+ggld_status ggld_journal_try(const ggld_beside *b, ggld_error *err)
+{
+    if (faccessat(b->folder_fd, ".", W_OK | X_OK, AT_EACCESS) == 0)
+        return GGLD_OK;
+    return fail_save(b, errno, err);
+}
+
 ggld_status ggld_journal_write(const ggld_journal *j, const ggld_beside *b,
                                int fd, const struct stat *st, ggld_error *err)
 {

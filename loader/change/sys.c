@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/falloc.h>
 #include <stdio.h>
 #include <sys/file.h>
 #include <sys/mman.h>
@@ -85,6 +86,18 @@ uint64_t ggld_sys_block_bytes(int fd)
     if (fstatvfs(fd, &st) != 0 || st.f_bsize == 0)
         return 4096;
     return st.f_bsize;
+}
+
+bool ggld_sys_can_insert(int folder_fd, uint64_t block_bytes)
+{
+    int fd = ggld_sys_open(folder_fd, ".", O_TMPFILE | O_WRONLY, 0600);
+    if (fd < 0)
+        return true;
+    int result = ggld_sys_cut(fd, 2 * block_bytes);
+    if (result == 0)
+        result = ggld_sys_allocate(fd, FALLOC_FL_INSERT_RANGE, 0, block_bytes);
+    close(fd);
+    return result != EOPNOTSUPP && result != EINVAL;
 }
 
 void ggld_sys_use_large_pages(void *memory, uint64_t size)

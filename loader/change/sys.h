@@ -23,6 +23,9 @@ int ggld_sys_allocate(int fd, int mode, uint64_t offset, uint64_t size);
 
 /* Bytes of a block, in which its file system inserts and shares. */
 uint64_t ggld_sys_block_bytes(int fd);
+/* Can ranges be inserted into files of that folder, of blocks of that size? Tried
+ * on one without a name; what can't be told is true. */
+bool ggld_sys_can_insert(int folder_fd, uint64_t block_bytes);
 /* Asks for large pages, which come in with fewer faults; a wish. */
 void ggld_sys_use_large_pages(void *memory, uint64_t size);
 /* A file in a folder, as openat opens it: the descriptor, or -1 and errno. */

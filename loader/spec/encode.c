@@ -54,6 +54,13 @@ void ggld_encode_bytes(ggld_encoder *e, const void *data, uint64_t size)
         memcpy(room, data, (size_t)size);
 }
 
+void ggld_encode_fill(ggld_encoder *e, uint8_t byte, uint64_t size)
+{
+    uint8_t *room = encode_room(e, size);
+    if (room != NULL && size != 0)
+        memset(room, byte, (size_t)size);
+}
+
 void ggld_encode_string(ggld_encoder *e, ggld_string string)
 {
     ggld_encode_len(e, string.len);

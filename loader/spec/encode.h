@@ -38,6 +38,8 @@ void ggld_encode_u64(ggld_encoder *e, uint64_t value);
 /* A length, count or dimension. */
 void ggld_encode_len(ggld_encoder *e, uint64_t value);
 void ggld_encode_bytes(ggld_encoder *e, const void *data, uint64_t size);
+/* That byte, size times. */
+void ggld_encode_fill(ggld_encoder *e, uint8_t byte, uint64_t size);
 /* Length and bytes. */
 void ggld_encode_string(ggld_encoder *e, ggld_string string);
 /* count numbers of width bytes (1, 2, 4, 8) each, which are in the order that

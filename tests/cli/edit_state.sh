@@ -1,10 +1,104 @@
 # SPDX-License-Identifier: MIT
-# edit: what others say of a file that an edit in place was killed in.
+# edit: what is said of what would be done and was, and what others say of a
+# file that an edit in place was killed in.
 # shellcheck shell=bash
 . "$(dirname "$0")/lib.sh"
 run sample "$work/s.gguf"
 file=$work/m.gguf
 journal=$file.ggld-journal
+
+fresh() { cp "$work/s.gguf" "$file"; }
+
+# ---- a dry run in place is refused as the real one ----
+for dry in -n ""; do
+    fresh
+    ln "$file" "$work/hard.gguf"
+    # shellcheck disable=SC2086 # words
+    expect "two names ($dry)" 1 "" "it has 2 names (hard links)" \
+        edit -i $dry "$file" -s general.name=x
+    rm "$work/hard.gguf"
+    exec 5<"$file"
+    # shellcheck disable=SC2086 # words
+    expect "open elsewhere ($dry)" 1 "" "it is open or mapped elsewhere" \
+        edit -i $dry "$file" -s general.name=x
+    exec 5<&-
+    # shellcheck disable=SC2086 # words
+    expect "padding that is not there ($dry)" 1 "" "is not there" \
+        edit -i $dry "$file" -u ggld.padding
+    run edit "$file" --reserve 64K
+    # shellcheck disable=SC2086 # words
+    expect "padding in place ($dry)" 1 "" "can't be removed in place" \
+        edit -i $dry "$file" -u ggld.padding
+    has "padding in place ($dry): what to do" "$work/err" "write a new file"
+    if [ "$(id -u)" != 0 ]; then
+        chmod 555 "$work"
+        # shellcheck disable=SC2086 # words
+        run edit -i $dry "$file" -s general.name=x
+        chmod 755 "$work"
+        is "a folder that is read-only ($dry)" 1 $rc
+    fi
+done
+fresh
+expect "none of it" 0 "in place: it fits" "" edit -i -n "$file" -s general.name=x
+same "none of it: untouched" "$file" "$work/s.gguf"
+expect "nor is a file that is not edited" 0 - "" edit -i "$file" -s general.name=x
+long=$(printf 'y%.0s' {1..5000})
+fresh
+run edit -i "$file" -s general.name="$long"
+real=$rc
+fresh
+run edit -i -n "$file" -s general.name="$long"
+is "room, as the real one" $real $rc
+
+# ---- what is said ----
+size=$(stat -c %s "$work/s.gguf")
+said() { # NAME TEXT HOW ARGUMENTS...: as text, and as JSON
+    local name=$1 text=$2 how=$3
+    shift 3
+    fresh
+    [ -z "$reserved" ] || run edit "$file" --reserve 1000
+    rm -f "$work/o.gguf"
+    expect "$name" 0 "$text" "" edit "$file" "$@"
+    fresh
+    [ -z "$reserved" ] || run edit "$file" --reserve 1000
+    rm -f "$work/o.gguf"
+    run edit --json "$file" "$@"
+    json "$name: how" '[.how,.file_bytes]' "[\"$how\",$(bytes "$@")]"
+}
+bytes() { # what there is of it, or would be
+    case " $* " in
+    *" -n "*) jq .file_bytes "$work/out" ;;
+    *" -o "*) stat -c %s "$work/o.gguf" ;;
+    *) stat -c %s "$file" ;;
+    esac
+}
+reserved=
+same_size=(-s "general.name=gold sample")
+said "a new file" "$file: written, 1 change" new-file "${same_size[@]}"
+said "a new file, dry" "m.gguf: would be replaced by a new file, $size bytes, 1 change" \
+    new-file -n "${same_size[@]}"
+said "a copy" "o.gguf: written, 1 change" copy -o "$work/o.gguf" "${same_size[@]}"
+said "a copy, dry" "o.gguf: would be written, $size bytes, 1 change" \
+    copy -n -o "$work/o.gguf" "${same_size[@]}"
+said "the same size" "in place: done" same-size -i "${same_size[@]}"
+said "the same size, dry" "in place: it fits" same-size -n -i "${same_size[@]}"
+said "nothing" "nothing to change" nothing --reserve 0
+said "nothing, copied" "o.gguf: written, 0 changes" copy --reserve 0 -o "$work/o.gguf"
+said "room" "m.gguf: written, 0 changes, 65536 bytes of room for more" \
+    new-file --reserve 64K
+reserved=yes
+said "into slack" "bytes of room left" slack -i -s general.name=longer-than-it-was
+said "room enough" "nothing to change: 1000 bytes of room are there already" \
+    nothing --reserve 10
+said "the same size, with slack" "1021 bytes of room left" slack \
+    -i "${same_size[@]}"
+if [ $real = 0 ]; then
+    said "inserted" "bytes inserted before the data" inserted -i -s general.name="$long"
+    said "inserted, dry" "in place: possible, with" inserted -n -i \
+        -s general.name="$long"
+else
+    skip "inserted" "the file system of $work inserts no ranges"
+fi
 
 # ---- between old and new ----
 # The file as it is when room was made and nothing written yet, or some of the
@@ -52,7 +146,6 @@ in_between() {
 if [ -n "${GGLD_HALFWAY-}" ]; then
     killed Killed $((begin + 1))
     in_between "written in part"
-    long=$(printf 'y%.0s' {1..5000})
     killed "$long" $((begin + 2))
     if [ -e "$journal" ]; then
         is "room made: zeros" 00000000 \

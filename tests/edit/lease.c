@@ -98,9 +98,9 @@ static bool is_as_told(const char *name, bool stubborn, ggld_status got)
 {
     static const char hint[] = "edited in place: try again";
     ggld_status want = stubborn ? GGLD_E_IO : GGLD_OK;
-    bool good = got == want &&
-                (!stubborn || (err.sys_errno == EWOULDBLOCK &&
-                               strstr(err.message, hint) != NULL));
+    bool good =
+        got == want && (!stubborn || (err.sys_errno == EWOULDBLOCK &&
+                                      strstr(err.message, hint) != NULL));
 
     if (!good)
         printf("%s, %s: expected %s (%s), got %s (%s)\n", name,
@@ -133,15 +133,14 @@ int main(void)
             n_skipped++;
             continue;
         }
-        bool good = is_as_told(rows[i / 2].name, stubborn,
-                               rows[i / 2].call(path));
+        bool good =
+            is_as_told(rows[i / 2].name, stubborn, rows[i / 2].call(path));
         n_passed += good;
         n_failed += !good;
         kill(child, SIGKILL);
         waitpid(child, NULL, 0);
     }
     folder_remove(folder);
-    printf("%u passed, %u failed, %u skipped\n", n_passed, n_failed,
-           n_skipped);
+    printf("%u passed, %u failed, %u skipped\n", n_passed, n_failed, n_skipped);
     return n_failed != 0 ? 1 : n_passed != 0 ? 0 : 77;
 }

@@ -244,8 +244,10 @@ static ggld_status change(ggld_edit *edit, const scene *s)
     return status;
 }
 
-/* The harness counts what ggld_edit_in_place calls. */
-static ggld_status edit_with(const scene *s, uint32_t flags)
+/* The harness counts what carry calls. */
+static ggld_status call_with(const scene *s, uint32_t flags,
+                             ggld_status (*carry)(ggld_edit *edit,
+                                                  ggld_error *err))
 {
     ggld_edit_options options = ggld_edit_options_init();
     ggld_edit *edit = NULL;
@@ -256,10 +258,20 @@ static ggld_status edit_with(const scene *s, uint32_t flags)
         status = change(edit, s);
     harness.armed = status == GGLD_OK;
     if (status == GGLD_OK)
-        status = ggld_edit_in_place(edit, &err);
+        status = carry(edit, &err);
     harness.armed = false;
     ggld_edit_free(edit);
     return status;
+}
+
+static ggld_status edit_with(const scene *s, uint32_t flags)
+{
+    return call_with(s, flags, ggld_edit_in_place);
+}
+
+static ggld_status try_scene(const scene *s)
+{
+    return call_with(s, 0, ggld_edit_try_in_place);
 }
 
 static ggld_status edit_scene(const scene *s)
@@ -926,10 +938,14 @@ Test(edit_in_place, a_journal_that_does_not_fit_is_never_applied)
 
 static void expect_refused(const scene *s, const char *text)
 {
-    cr_assert_eq(edit_scene(s), GGLD_E_UNSUPPORTED, "%s", err.message);
-    cr_assert(strstr(err.message, text) != NULL, "%s", err.message);
-    cr_assert(is_old(s));
-    expect_clean(text);
+    for (int only_try = 1; only_try >= 0; only_try--) {
+        cr_assert_eq(only_try ? try_scene(s) : edit_scene(s),
+                     GGLD_E_UNSUPPORTED, "%s: %s", only_try ? "tried" : "done",
+                     err.message);
+        cr_assert(strstr(err.message, text) != NULL, "%s", err.message);
+        cr_assert(is_old(s));
+        expect_clean(text);
+    }
     cr_assert_eq(edit_with(s, GGLD_EDIT_FORCE), GGLD_OK, "%s", err.message);
     cr_assert_null(new_differs(s));
     scene_set(s);
@@ -951,6 +967,25 @@ Test(edit_in_place, a_file_that_others_use_is_refused_unless_forced)
     expect_refused(&s, "2 names");
     remove("other.gguf");
     expect_done(&s);
+}
+
+Test(edit_in_place, trying_writes_nothing)
+{
+    scene scenes[] = { scene_same_size(), scene_slack(3, false),
+                       scene_insert() };
+    for (size_t i = 0; i < 3; i++) {
+        scene_set(&scenes[i]);
+        ggld_status status = try_scene(&scenes[i]);
+        cr_assert(status == GGLD_OK || (scenes[i].inserts && !can_insert()),
+                  "%s: %s", scenes[i].what, err.message);
+        cr_assert(is_old(&scenes[i]), "%s: not the old file", scenes[i].what);
+        cr_assert_eq(folder_count(".") - n_extra, 1, "%s: something is left",
+                     scenes[i].what);
+        cr_assert(!was_called(PWRITE) && !was_called(RENAMEAT),
+                  "%s: something was written", scenes[i].what);
+        cr_assert_eq(edit_scene(&scenes[i]), status, "%s: %s", scenes[i].what,
+                     err.message);
+    }
 }
 
 Test(edit_in_place, a_file_that_was_changed_meanwhile_is_refused)

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT */
+/* See edited.h. */
+#include "edited.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "model.h"
+#include "report.h"
+#include "text.h"
+
+void edited_begin(edited *e, const ggld_file *old)
+{
+    const ggld_kv *kv = ggld_kv_find(old, "ggld.padding");
+    ggld_string room = { "", 0 };
+
+    if (kv != NULL && ggld_kv_get_string(kv, &room))
+        e->old_room_bytes = room.len;
+    e->old_file_bytes = model_file_info(old).file_bytes;
+}
+
+static const char *target_of(const edited *e)
+{
+    return e->out_path != NULL ? e->out_path : e->path;
+}
+
+static bool is_nothing(const edited *e)
+{
+    return e->plan.in_place == GGLD_EDIT_NOTHING && e->out_path == NULL;
+}
+
+/* ---- what there is of it ---- */
+
+/* Of the file as it is, or would be. */
+static uint64_t file_bytes_of(const edited *e)
+{
+    struct stat st;
+
+    if (!e->dry_run && stat(target_of(e), &st) == 0)
+        return (uint64_t)st.st_size;
+    if (is_nothing(e))
+        return e->old_file_bytes;
+    if (e->in_place)
+        return e->old_file_bytes + e->plan.new_data_bytes -
+               e->plan.old_data_bytes;
+    return e->plan.new_file_bytes;
+}
+
+static const char *how_of(const edited *e)
+{
+    if (is_nothing(e))
+        return "nothing";
+    if (!e->in_place)
+        return e->out_path != NULL ? "copy" : "new-file";
+    if (e->plan.in_place == GGLD_EDIT_INSERTS)
+        return "inserted";
+    return e->plan.padding_bytes == 0 && e->old_room_bytes == 0 ? "same-size"
+                                                                : "slack";
+}
+
+/* ---- as text ---- */
+
+static void print_in_place(output *o, const edited *e)
+{
+    const ggld_edit_plan *plan = &e->plan;
+    const char *could =
+        e->in_place ? "possible" : "possible, where the file system can";
+
+    if (plan->in_place == GGLD_EDIT_NO_ROOM)
+        out_printf(o, "in place: no: %s\n", plan->reason.message);
+    else if (plan->in_place == GGLD_EDIT_FITS)
+        out_printf(o, "in place: %s, %" PRIu64 " bytes of room left for more\n",
+                   e->dry_run ? "it fits" : "done", plan->padding_bytes);
+    else if (plan->in_place == GGLD_EDIT_INSERTS)
+        out_printf(o,
+                   "in place: %s, with %" PRIu64
+                   " bytes inserted before the data, %" PRIu64
+                   " of them left for more\n",
+                   e->dry_run ? could : "done",
+                   plan->new_data_bytes - plan->old_data_bytes,
+                   plan->padding_bytes);
+}
+
+static void print_nothing(output *o, const edited *e)
+{
+    out_text(o, "nothing to change");
+    if (e->reserve_bytes != 0)
+        out_printf(o, ": %" PRIu64 " bytes of room are there already",
+                   e->old_room_bytes);
+    out_text(o, "\n");
+}
+
+static void print_new_file(output *o, const edited *e)
+{
+    const char *target = target_of(e);
+    uint64_t n = e->plan.n_changed;
+
+    text_put_name(o, target, strlen(target));
+    if (!e->dry_run)
+        out_text(o, ": written");
+    else if (access(target, F_OK) == 0)
+        out_text(o, ": would be replaced by a new file");
+    else
+        out_text(o, ": would be written");
+    if (e->dry_run)
+        out_printf(o, ", %" PRIu64 " bytes", file_bytes_of(e));
+    out_printf(o, ", %" PRIu64 " change%s", n, n == 1 ? "" : "s");
+    if (e->reserve_bytes != 0)
+        out_printf(o, ", %" PRIu64 " bytes of room for more", e->reserve_bytes);
+    out_text(o, "\n");
+}
+
+void edited_print(output *o, const edited *e)
+{
+    if (is_nothing(e)) {
+        print_nothing(o, e);
+        return;
+    }
+    if (!e->in_place)
+        print_new_file(o, e);
+    if (e->in_place || (e->dry_run && e->out_path == NULL))
+        print_in_place(o, e);
+}
+
+/* ---- as JSON ---- */
+
+static json_object *json_plan(const ggld_edit_plan *plan)
+{
+    static const char *const ways[] = { "nothing", "fits", "inserts",
+                                        "no room" };
+    json_object *row = js_object();
+
+    js_set_text(row, "way", ways[plan->in_place]);
+    js_set_u64(row, "metadata_bytes", plan->needed_bytes);
+    js_set_u64(row, "data_offset_old", plan->old_data_bytes);
+    if (plan->in_place != GGLD_EDIT_NO_ROOM) {
+        js_set_u64(row, "data_offset_new", plan->new_data_bytes);
+        js_set_u64(row, "padding_bytes", plan->padding_bytes);
+    } else {
+        js_set_text(row, "reason", plan->reason.message);
+    }
+    return row;
+}
+
+void edited_json(output *o, const edited *e, json_object *changes)
+{
+    const char *target = target_of(e);
+    json_object *object = js_object();
+
+    js_set_text(object, "file", e->path);
+    js_set(object, "changes", changes);
+    js_set(object, "in_place", json_plan(&e->plan));
+    js_set(object, "dry_run", js_bool(e->dry_run));
+    js_set_text(object, "how", how_of(e));
+    js_set_u64(object, "file_bytes", file_bytes_of(e));
+    js_set(object, "written",
+           e->dry_run || is_nothing(e) ? NULL
+                                       : js_text(target, strlen(target)));
+    js_print(o, object);
+}
+
+/* ---- room on the disk ---- */
+
+void edited_note_space(const edited *e)
+{
+    const char *target = target_of(e), *slash = strrchr(target, '/');
+    char folder[PATH_MAX];
+    struct statvfs st;
+
+    int n = snprintf(folder, sizeof folder, "%.*s",
+                     slash != NULL ? (int)(slash - target) + 1 : 1,
+                     slash != NULL ? target : ".");
+    if (e->in_place || is_nothing(e) || n < 0 || (size_t)n >= sizeof folder ||
+        statvfs(folder, &st) != 0)
+        return;
+    uint64_t available = (uint64_t)st.f_bavail * st.f_frsize;
+    if (available < e->plan.new_file_bytes)
+        report_note(target,
+                    "the new file takes %" PRIu64 " bytes, and %" PRIu64
+                    " are free there: there is no room for it, unless the file "
+                    "system shares blocks between files",
+                    e->plan.new_file_bytes, available);
+}
