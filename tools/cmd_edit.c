@@ -159,6 +159,7 @@ static int carry_out(job *j)
     if (stop_asked())
         report_note(j->said.path,
                     "the signal came too late to stop it: it is done");
+    edited_note_manifest(&j->said);
     return STATUS_GOOD;
 }
 
@@ -247,8 +248,7 @@ static int plan_edit(job *j)
         return STATUS_GOOD;
     if (j->said.in_place && ggld_edit_try_in_place(j->edit, &err) != GGLD_OK)
         return report_error(j->said.path, &err);
-    edited_note_space(&j->said);
-    return STATUS_GOOD;
+    return edited_try(&j->said);
 }
 
 static int run_edit(job *j)

@@ -2,9 +2,11 @@
 /* See edited.h. */
 #include "edited.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -164,20 +166,33 @@ void edited_json(output *o, const edited *e, json_object *changes)
     js_print(o, object);
 }
 
-/* ---- room on the disk ---- */
+/* ---- beside it ---- */
 
-void edited_note_space(const edited *e)
+/* "." where the name has no folder. false: it is too long. */
+static bool folder_of(const char *path, char folder[static PATH_MAX])
 {
-    const char *target = target_of(e), *slash = strrchr(target, '/');
-    char folder[PATH_MAX];
+    const char *slash = strrchr(path, '/');
+    int n = slash == NULL ? snprintf(folder, PATH_MAX, ".")
+                          : snprintf(folder, PATH_MAX, "%.*s",
+                                     (int)(slash - path) + 1, path);
+    return n > 0 && n < PATH_MAX;
+}
+
+int edited_try(const edited *e)
+{
+    const char *target = target_of(e);
+    char real[PATH_MAX], folder[PATH_MAX];
     struct statvfs st;
 
-    int n = snprintf(folder, sizeof folder, "%.*s",
-                     slash != NULL ? (int)(slash - target) + 1 : 1,
-                     slash != NULL ? target : ".");
-    if (e->in_place || is_nothing(e) || n < 0 || (size_t)n >= sizeof folder ||
+    if (e->in_place || is_nothing(e))
+        return STATUS_GOOD;
+    /* A folder that is not there yet will be made. */
+    if (!folder_of(realpath(target, real) != NULL ? real : target, folder) ||
         statvfs(folder, &st) != 0)
-        return;
+        return STATUS_GOOD;
+    if (access(folder, W_OK | X_OK) != 0)
+        return report_errno(target, errno,
+                            "a new file can't be made in its folder");
     uint64_t available = (uint64_t)st.f_bavail * st.f_frsize;
     if (available < e->plan.new_file_bytes)
         report_note(target,
@@ -185,4 +200,20 @@ void edited_note_space(const edited *e)
                     " are free there: there is no room for it, unless the file "
                     "system shares blocks between files",
                     e->plan.new_file_bytes, available);
+    return STATUS_GOOD;
+}
+
+void edited_note_manifest(const edited *e)
+{
+    const char *target = target_of(e);
+    char name[PATH_MAX];
+
+    int n = snprintf(name, sizeof name, "%s.ggsum", target);
+    if (n > 0 && (size_t)n < sizeof name && !is_nothing(e) &&
+        access(name, F_OK) == 0)
+        report_note(
+            target,
+            "its manifest '%.160s' is of the file as it was: 'ggld hash "
+            "--save' makes a new one",
+            name);
 }

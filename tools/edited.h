@@ -25,8 +25,10 @@ void edited_begin(edited *e, const ggld_file *old);
 void edited_print(output *o, const edited *e);
 /* The object; changes becomes its own. */
 void edited_json(output *o, const edited *e, json_object *changes);
-/* Of a dry run that would make a new file: notes that the disk has no room for
- * one. */
-void edited_note_space(const edited *e);
+/* Of a dry run that would make a new file: refuses a folder that takes none, and
+ * notes that the disk has no room for one. Exit status. */
+int edited_try(const edited *e);
+/* Notes that a manifest beside what was written is of the file as it was. */
+void edited_note_manifest(const edited *e);
 
 #endif /* TOOLS_EDITED_H */

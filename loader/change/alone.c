@@ -93,7 +93,8 @@ static ggld_status fail_lease(int sys_errno, ggld_error *err)
     ggld_status status = ggld_fail_errno(
         err, sys_errno, ggld_in_file(),
         "file: a lease, which tells whether it is open elsewhere, is not to be "
-        "had; write a new file, or force it");
+        "had%s; write a new file, or force it",
+        sys_errno == EACCES ? " but by the file's owner" : "");
     if (err != NULL)
         err->code = GGLD_E_UNSUPPORTED;
     (void)status;

@@ -179,7 +179,7 @@ static ggld_status run(place *p, ggld_error *err)
 /* Instead of run: what can be told without writing. */
 static ggld_status try_steps(const place *p, ggld_error *err)
 {
-    ggld_status status = ggld_journal_try(&p->beside, err);
+    ggld_status status = ggld_journal_try(&p->journal, &p->beside, err);
     if (status == GGLD_OK && p->journal.inserted_bytes != 0 &&
         !ggld_sys_can_insert(p->beside.folder_fd,
                              ggld_edit_block_bytes(p->edit)))

@@ -217,11 +217,18 @@ static ggld_status fail_save(const ggld_beside *b, int sys_errno,
                            ggld_quote(b->journal, strlen(b->journal)).text);
 }
 
-ggld_status ggld_journal_try(const ggld_beside *b, ggld_error *err)
+ggld_status ggld_journal_try(const ggld_journal *j, const ggld_beside *b,
+                             ggld_error *err)
 {
-    if (faccessat(b->folder_fd, ".", W_OK | X_OK, AT_EACCESS) == 0)
-        return GGLD_OK;
-    return fail_save(b, errno, err);
+    int result = 0;
+
+    if (faccessat(b->folder_fd, ".", W_OK | X_OK, AT_EACCESS) != 0)
+        result = errno;
+    if (result == 0)
+        result = ggld_sys_try_room(b->folder_fd, HEADER_BYTES + j->old_bytes +
+                                                     j->new_bytes +
+                                                     j->inserted_bytes);
+    return result == 0 ? GGLD_OK : fail_save(b, result, err);
 }
 
 ggld_status ggld_journal_write(const ggld_journal *j, const ggld_beside *b,

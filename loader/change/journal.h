@@ -56,8 +56,9 @@ int ggld_journal_read(int fd, void *dst, uint64_t size, uint64_t offset,
 int ggld_journal_sample(int fd, uint64_t start, uint64_t file_bytes,
                         const ggld_gap *gap, uint64_t *digest);
 
-/* Could one be written there? */
-ggld_status ggld_journal_try(const ggld_beside *b, ggld_error *err);
+/* Could it be written there, and what it inserts into the file? */
+ggld_status ggld_journal_try(const ggld_journal *j, const ggld_beside *b,
+                             ggld_error *err);
 /* Writes it, to disk, with the file's mode, under the name of a fresh one. The
  * old image is read from fd, the file, bit by bit: old_image is not looked at. */
 ggld_status ggld_journal_write(const ggld_journal *j, const ggld_beside *b,

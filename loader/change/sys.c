@@ -88,9 +88,14 @@ uint64_t ggld_sys_block_bytes(int fd)
     return st.f_bsize;
 }
 
+static int open_nameless(int folder_fd)
+{
+    return ggld_sys_open(folder_fd, ".", O_TMPFILE | O_WRONLY, 0600);
+}
+
 bool ggld_sys_can_insert(int folder_fd, uint64_t block_bytes)
 {
-    int fd = ggld_sys_open(folder_fd, ".", O_TMPFILE | O_WRONLY, 0600);
+    int fd = open_nameless(folder_fd);
     if (fd < 0)
         return true;
     int result = ggld_sys_cut(fd, 2 * block_bytes);
@@ -98,6 +103,16 @@ bool ggld_sys_can_insert(int folder_fd, uint64_t block_bytes)
         result = ggld_sys_allocate(fd, FALLOC_FL_INSERT_RANGE, 0, block_bytes);
     close(fd);
     return result != EOPNOTSUPP && result != EINVAL;
+}
+
+int ggld_sys_try_room(int folder_fd, uint64_t size)
+{
+    int fd = open_nameless(folder_fd);
+    if (fd < 0)
+        return 0;
+    int result = ggld_sys_allocate(fd, 0, 0, size);
+    close(fd);
+    return result == ENOSPC || result == EDQUOT ? result : 0;
 }
 
 void ggld_sys_use_large_pages(void *memory, uint64_t size)

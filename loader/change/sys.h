@@ -26,6 +26,9 @@ uint64_t ggld_sys_block_bytes(int fd);
 /* Can ranges be inserted into files of that folder, of blocks of that size? Tried
  * on one without a name; what can't be told is true. */
 bool ggld_sys_can_insert(int folder_fd, uint64_t block_bytes);
+/* Is there room for size bytes more in that folder? Tried in the same way: 0, or
+ * the errno; what can't be told is 0. */
+int ggld_sys_try_room(int folder_fd, uint64_t size);
 /* Asks for large pages, which come in with fewer faults; a wish. */
 void ggld_sys_use_large_pages(void *memory, uint64_t size);
 /* A file in a folder, as openat opens it: the descriptor, or -1 and errno. */

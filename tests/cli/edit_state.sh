@@ -100,6 +100,35 @@ else
     skip "inserted" "the file system of $work inserts no ranges"
 fi
 
+# ---- a new file ----
+if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
+    # As somebody else: root may write anywhere.
+    mkdir "$work/ro" && cp "$work/s.gguf" "$work/ro"
+    chmod 755 "$work" && chmod 555 "$work/ro"
+    for dry in -n ""; do
+        # shellcheck disable=SC2086 # words
+        setpriv --reuid=65534 --regid=65534 --clear-groups "$ggld" edit $dry \
+            "$work/ro/s.gguf" -s general.name=x >"$work/out" 2>"$work/err"
+        rc=$?
+        case $rc in
+        12[67]) skip "a folder that is read-only ($dry)" "it runs as root only" ;;
+        *) is "a folder that is read-only ($dry)" 1 $rc ;;
+        esac
+    done
+else
+    skip "a folder that is read-only, a new file" "this is not root"
+fi
+echo of-the-old-file >"$file.ggsum"
+for how in -i ""; do
+    fresh
+    # shellcheck disable=SC2086 # words
+    expect "a manifest ($how)" 0 - "m.gguf.ggsum' is of the file as it was" \
+        edit $how "$file" -s general.name=x
+done
+expect "a manifest, and nothing done" 0 "nothing to change" "" \
+    edit "$file" -s general.name=x
+rm "$file.ggsum"
+
 # ---- between old and new ----
 # The file as it is when room was made and nothing written yet, or some of the
 # new metadata was: its inode is the journal's, which stays.
