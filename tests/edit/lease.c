@@ -67,7 +67,7 @@ static void hold(const char *path, bool stubborn, int told_fd)
     if (write(told_fd, &has, 1) != 1 || has == 'n')
         _exit(1);
     sigwait(&set, &number);
-    while (stubborn)
+    if (stubborn)
         pause();
     fcntl(fd, F_SETLEASE, F_UNLCK);
     _exit(0);
