@@ -7,7 +7,7 @@
 #define GGLD_MAGIC_BYTES   4
 #define GGLD_KEY_ALIGNMENT "general.alignment"
 /* Room for edits: a string that no reader asks for. */
-#define GGLD_KEY_PADDING       "ggld.padding"
+#define GGLD_KEY_PADDING "ggld.padding"
 /* Beside a file while it is edited in place. */
 #define GGLD_JOURNAL_SUFFIX    ".ggld-journal"
 #define GGLD_DEFAULT_ALIGNMENT 32
