@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Times split and merge beside cp and sync of the same bytes, taking turns, and
-# prints medians and ratios as a table. What is read is in memory; what is
-# written goes to the disk. Makes its files in a folder of its own.
+# Times split, merge and merge --consume beside cp and sync of the same bytes,
+# taking turns, and prints medians and ratios as a table. What is read is in
+# memory; what is written goes to the disk. Makes its files in a folder of its
+# own.
 #
 #   bench_shards.sh GGLD [--size MiB] [--rounds N] [--dir FOLDER]
 set -eu -o pipefail
@@ -39,11 +40,19 @@ copy_model() { mkdir out && cp model.gguf out/ && sync out/model.gguf; }
 copy_shards() { mkdir out && cp shards/* out/ && sync out/*; }
 split() { "$ggld" split --max-size "$((size / 4))M" -o out/m model.gguf; }
 merge() { mkdir out && "$ggld" merge shards/m-00001-* out/model.gguf; }
+# Of shards that it may remove, which are copied before, and synced.
+consume() {
+    "$ggld" merge --consume consumed/m-00001-* consumed/model.gguf
+}
 
 for ((i = 0; i < rounds; i++)); do
     for what in copy_model split copy_shards merge; do
         seconds "$what" >/dev/null
     done
+    cp -r shards consumed
+    sync consumed/* consumed
+    seconds consume >/dev/null
+    rm -r consumed
 done
 median() { # NAME
     sort -n "$1.times" | sed -n "$(((rounds + 1) / 2))p"
@@ -58,3 +67,4 @@ echo "| $size MiB, $rounds rounds | median | rate | cp and sync | of its rate |"
 echo "| --- | --- | --- | --- | --- |"
 row "ggld split, 5 shards at most" split copy_model
 row "ggld merge" merge copy_shards
+row "ggld merge --consume" consume copy_shards
