@@ -36,14 +36,19 @@
 #define OTHER_PART    64u /* the journal knows another inode */
 #define WHOLE         128u
 /* The second one: shards that are there, the one whose path is given. */
-#define IS_THERE(b, i) (((b) >> (i)&1u) != 0)
-#define OPENED_OF(b)   (((b) >> 3 & 3u) % N_SHARDS)
+#define IS_THERE(b, i) bit(b, i)
+#define OPENED_OF(b)   (((b) >> 3 & 3) % (int)N_SHARDS)
 #define OTHER_TIMES    32u /* than the journal has */
 #define OTHER_DATA     64u /* in the first shard that is there, and its time */
 #define OTHER_SECONDS  0x5A5A5A5A
 /* The third one: what is in the part, and what of it the journal knows. */
-#define IS_IN(b, i)   (((b) >> (i)&1u) != 0)
-#define IS_DONE(b, i) (((b) >> (3 + (i)) & 1u) != 0)
+#define IS_IN(b, i)   bit(b, i)
+#define IS_DONE(b, i) bit(b, 3 + (i))
+
+static bool bit(uint8_t byte, uint32_t i)
+{
+    return (byte >> i & 1) != 0;
+}
 
 typedef struct bytes {
     uint8_t *at;
