@@ -59,6 +59,13 @@ GGLD_API GGLD_MUST_CHECK
 ggld_status ggld_tensor_verify(const ggld_tensor *tensor, uint64_t first_byte,
                                uint64_t size_bytes, ggld_error *err);
 
+/* For a view's flags. Of a file that is mapped and has a descriptor
+ * (ggld_file_get_backing) the bytes are read by pread all the same, some KiB at
+ * a time on the stack: where the file has been cut that is an error
+ * (GGLD_E_TRUNCATED), and never a signal, nor the zeros of a page's end. It
+ * costs a copy of what is stored. Of other files it changes nothing. */
+#define GGLD_VIEW_PREAD (1u << 0)
+
 /* A view is a value: part of one tensor, to be copied and kept like a number
  * while the file is open. Making one touches no data; reading it dequantises
  * into the caller's buffer, and checks the view anew. */
@@ -67,7 +74,7 @@ typedef struct ggld_view {
     uint64_t first_elem; /* in the tensor; anywhere, inside a block too */
     uint64_t n_elems;
     uint32_t n_dims; /* that are left to index; a range of elements has 1 */
-    uint32_t flags;  /* 0 */
+    uint32_t flags;  /* GGLD_VIEW_..., which what is made of it inherits */
     uint64_t reserved[2];
 } ggld_view;
 

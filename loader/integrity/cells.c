@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Verifying pieces of a file at their first use. Bytes are digested where the
- * reader will find them: in the map, if there is one, or in the private copy,
- * or as the source reads them. */
+/* Verifying pieces of a file at their first use. Bytes are digested as the
+ * reader will find them: of a file with a descriptor by pread, mapped or not,
+ * so that one that has been cut is an error and no signal; else in the private
+ * copy or the app's memory, or as its source reads them. */
 #include "cells.h"
 
 #include <inttypes.h>
@@ -15,8 +16,9 @@
 #include "../base/error.h"
 #include "../base/quote.h"
 #include "digest.h"
+#include "reader.h"
 
-/* Of what is not mapped; bounds the memory that a check takes. */
+/* Bounds the memory that a check takes. */
 #define BUFFER_BYTES (256u << 10)
 
 typedef struct cell {
@@ -30,7 +32,7 @@ struct ggld_cells {
     cell *tensors;
     uint64_t n;
     uint64_t data_offset;
-    const uint8_t *map; /* of the file, or NULL */
+    ggld_reader reader;
     _Atomic uint8_t good[];
 };
 
@@ -100,11 +102,9 @@ ggld_status ggld_cells_new(ggld_cells **out, const ggld_manifest *m,
                            const ggld_file *file, ggld_error *err)
 {
     ggld_file_info info = { .struct_size = sizeof info };
-    ggld_backing backing = { .struct_size = sizeof backing };
     const ggld_tree *tree = m->tree.algo != 0 ? &m->tree : NULL;
     ggld_status status = GGLD_OK;
     ggld_file_get_info(file, &info);
-    ggld_file_get_backing(file, &backing);
     uint64_t data_offset = ggld_min_u64(info.metadata_bytes, info.file_bytes);
     if (tree != NULL)
         status = check_size(tree, info.file_bytes - data_offset, err);
@@ -117,10 +117,10 @@ ggld_status ggld_cells_new(ggld_cells **out, const ggld_manifest *m,
                          "verifier: no memory for %" PRIu64 " marks", most);
     cells->tree = tree;
     cells->data_offset = data_offset;
-    cells->map = backing.map;
+    status = ggld_reader_init(&cells->reader, file, false, err);
     if (tree != NULL)
         cells->n = tree->n_chunks;
-    else
+    else if (status == GGLD_OK)
         status = make_tensors(cells, m, file, err);
     if (status != GGLD_OK) {
         ggld_cells_free(cells);
@@ -134,20 +134,21 @@ void ggld_cells_free(ggld_cells *cells)
 {
     if (cells == NULL)
         return;
+    ggld_reader_free(&cells->reader);
     free(cells->tensors);
     free(cells);
 }
 
 /* ---- checking ---- */
 
-static ggld_status hash_pieces(const ggld_file *file, const cell *c,
+static ggld_status hash_pieces(const ggld_reader *reader, const cell *c,
                                uint8_t *buffer, ggld_hasher *hasher,
                                ggld_error *err)
 {
     for (uint64_t done = 0; done < c->size;) {
         uint64_t n = ggld_min_u64(BUFFER_BYTES, c->size - done);
-        ggld_status status = ggld_file_read_bytes(file, c->offset + done,
-                                                  buffer, (size_t)n, err);
+        ggld_status status =
+            ggld_reader_read(reader, c->offset + done, buffer, (size_t)n, err);
         if (status != GGLD_OK)
             return status;
         ggld_hasher_update(hasher, buffer, (size_t)n);
@@ -156,7 +157,7 @@ static ggld_status hash_pieces(const ggld_file *file, const cell *c,
     return GGLD_OK;
 }
 
-static ggld_status hash_read(const ggld_file *file, const cell *c,
+static ggld_status hash_cell(const ggld_reader *reader, const cell *c,
                              ggld_digest *out, ggld_error *err)
 {
     ggld_hasher hasher;
@@ -167,7 +168,7 @@ static ggld_status hash_read(const ggld_file *file, const cell *c,
     ggld_status status =
         ggld_hasher_init(&hasher, GGLD_ALGO_BIT(c->digest.algo), err);
     if (status == GGLD_OK) {
-        status = hash_pieces(file, c, buffer, &hasher, err);
+        status = hash_pieces(reader, c, buffer, &hasher, err);
         if (status == GGLD_OK)
             status = ggld_hasher_finish(&hasher, c->digest.algo, out, err);
         ggld_hasher_free(&hasher);
@@ -226,12 +227,7 @@ static ggld_status check_cell(ggld_cells *cells, const ggld_file *file,
     if (atomic_load_explicit(&cells->good[i], memory_order_acquire) != 0)
         return GGLD_OK;
     cell c = cell_at(cells, i);
-    ggld_status status;
-    if (cells->map != NULL)
-        status = ggld_digest_of(&is, c.digest.algo, cells->map + c.offset,
-                                (size_t)c.size, err);
-    else
-        status = hash_read(file, &c, &is, err);
+    ggld_status status = hash_cell(&cells->reader, &c, &is, err);
     if (status != GGLD_OK)
         return status;
     if (!ggld_digest_equal(&is, &c.digest))

@@ -17,10 +17,12 @@
                    "a block of " name " fits the scratch buffer");
 #include "../spec/tensor_types.def"
 
-void ggld_blocks_init(ggld_blocks *b, const ggld_tensor *tensor,
+void ggld_blocks_init(ggld_blocks *b, const ggld_view *view,
                       const ggld_type_row *row)
 {
-    b->tensor = tensor;
+    b->tensor = view->tensor;
+    b->pread = (view->flags & GGLD_VIEW_PREAD) != 0 &&
+               ggld_file_has_both(view->tensor->file);
     b->row = row;
     b->ready = b->scratch;
     b->n_ready = 0;
@@ -60,7 +62,7 @@ ggld_status ggld_blocks_seek(ggld_blocks *b, uint64_t first, uint64_t n_blocks,
         return status;
 
     const uint8_t *mapped =
-        file->big_endian ? NULL : ggld_span_at(file->map, at, size);
+        file->big_endian || b->pread ? NULL : ggld_span_at(file->map, at, size);
     if (mapped != NULL && size != 0)
         bring_in_first(b->tensor, mapped, size);
     b->ready = mapped;
@@ -77,7 +79,7 @@ static ggld_status fill_scratch(ggld_blocks *b, ggld_error *err)
         ggld_min_u64(b->n_behind, GGLD_BLOCKS_SCRATCH_BYTES / block_bytes);
 
     ggld_status status = ggld_extent_read(b->tensor, b->offset, b->scratch,
-                                          n * block_bytes, err);
+                                          n * block_bytes, b->pread, err);
     if (status != GGLD_OK)
         return status;
     if (b->tensor->file->big_endian)

@@ -23,6 +23,7 @@ typedef struct ggld_blocks {
     uint64_t n_ready;     /* blocks */
     uint64_t offset;      /* in the file, of the blocks behind these */
     uint64_t n_behind;    /* of those that seek asked for */
+    bool pread;           /* though the file is mapped */
     uint8_t scratch[GGLD_BLOCKS_SCRATCH_BYTES];
 } ggld_blocks;
 
@@ -37,8 +38,8 @@ static inline uint64_t ggld_blocks_touched(uint64_t block_elems,
     return (first_elem + n_elems - 1) / block_elems - *first + 1;
 }
 
-/* The tensor is of row's type. Does not fill the scratch buffer. */
-void ggld_blocks_init(ggld_blocks *b, const ggld_tensor *tensor,
+/* The view's tensor is of row's type. Does not fill the scratch buffer. */
+void ggld_blocks_init(ggld_blocks *b, const ggld_view *view,
                       const ggld_type_row *row);
 
 /* n_blocks from first on come next; they are inside the tensor. Asks the

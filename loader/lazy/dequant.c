@@ -29,9 +29,10 @@ static ggld_status refuse_type(const ggld_tensor *t, ggld_error *err)
                        "bytes can be read");
 }
 
-ggld_status ggld_dequant_init(ggld_dequant *d, const ggld_tensor *t,
+ggld_status ggld_dequant_init(ggld_dequant *d, const ggld_view *view,
                               bool stream, ggld_error *err)
 {
+    const ggld_tensor *t = view->tensor;
     const ggld_type_row *row = ggld_type_row_of(t->type);
     if (row == NULL)
         return refuse_type(t, err);
@@ -46,7 +47,7 @@ ggld_status ggld_dequant_init(ggld_dequant *d, const ggld_tensor *t,
     d->kernel = stream ? kern->to_f32_stream : kern->to_f32;
     d->edge_kernel = kern->to_f32;
     d->block_elems = row->traits.block_elems;
-    ggld_blocks_init(&d->blocks, t, row);
+    ggld_blocks_init(&d->blocks, view, row);
     return GGLD_OK;
 }
 

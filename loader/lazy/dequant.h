@@ -25,7 +25,7 @@ typedef struct ggld_dequant {
 
 /* Chooses the kernels; stream: the output is larger than the caches. GGLD_E_TENSOR_TYPE: the
  * type is unknown or removed. GGLD_E_UNSUPPORTED: it can't be dequantised. */
-ggld_status ggld_dequant_init(ggld_dequant *d, const ggld_tensor *tensor,
+ggld_status ggld_dequant_init(ggld_dequant *d, const ggld_view *view,
                               bool stream, ggld_error *err);
 
 /* n_elems from first_elem on come next; they are inside the tensor. Asks the

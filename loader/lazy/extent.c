@@ -34,10 +34,14 @@ ggld_status ggld_extent_admit(const ggld_tensor *t, uint64_t first_byte,
 }
 
 ggld_status ggld_extent_read(const ggld_tensor *t, uint64_t file_offset,
-                             void *dst, uint64_t size_bytes, ggld_error *err)
+                             void *dst, uint64_t size_bytes, bool pread,
+                             ggld_error *err)
 {
-    ggld_status status = ggld_file_read(t->file, file_offset, dst, size_bytes,
-                                        ggld_data_place(t, file_offset), err);
+    ggld_place place = ggld_data_place(t, file_offset);
+    ggld_status status =
+        pread
+            ? ggld_file_pread(t->file, file_offset, dst, size_bytes, place, err)
+            : ggld_file_read(t->file, file_offset, dst, size_bytes, place, err);
     return status == GGLD_OK ? GGLD_OK : ggld_refuse_as(t, status, err);
 }
 
@@ -91,5 +95,5 @@ ggld_status ggld_tensor_read_bytes(const ggld_tensor *tensor,
         admit_checked(tensor, first_byte, size_bytes, &at, err);
     if (status != GGLD_OK || size_bytes == 0)
         return status;
-    return ggld_extent_read(tensor, at, dst, size_bytes, err);
+    return ggld_extent_read(tensor, at, dst, size_bytes, false, err);
 }

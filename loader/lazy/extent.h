@@ -13,8 +13,9 @@ ggld_status ggld_extent_admit(const ggld_tensor *tensor, uint64_t first_byte,
                               uint64_t size_bytes, uint64_t *file_offset,
                               ggld_error *err);
 
-/* Copies bytes that were admitted, mapped or not. */
+/* Copies bytes that were admitted, mapped or not; pread: past the map. */
 ggld_status ggld_extent_read(const ggld_tensor *tensor, uint64_t file_offset,
-                             void *dst, uint64_t size_bytes, ggld_error *err);
+                             void *dst, uint64_t size_bytes, bool pread,
+                             ggld_error *err);
 
 #endif /* GGLD_LAZY_EXTENT_H */

@@ -56,7 +56,7 @@ ggld_status ggld_view_gather_f32(const ggld_view *view, const uint64_t *rows,
 
     uint64_t row = view->tensor->dims[0];
     bool stream = ggld_kern_streams(n_rows * row);
-    status = ggld_dequant_init(&d, view->tensor, stream, err);
+    status = ggld_dequant_init(&d, view, stream, err);
     for (uint64_t i = 0; status == GGLD_OK && i < n_rows; i++) {
         status =
             ggld_dequant_seek(&d, view->first_elem + rows[i] * row, row, err);

@@ -30,7 +30,7 @@ static ggld_status begin(ggld_dequant *d, const ggld_view *view,
                                 " elements, the view has %" PRIu64,
                                 dst != NULL ? "" : " (NULL)", room,
                                 view->n_elems);
-    status = ggld_dequant_init(d, view->tensor, stream, err);
+    status = ggld_dequant_init(d, view, stream, err);
     if (status != GGLD_OK)
         return status;
     return ggld_dequant_seek(d, view->first_elem, view->n_elems, err);

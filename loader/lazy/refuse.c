@@ -7,9 +7,9 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "../base/checked.h"
 #include "../base/quote.h"
 #include "../read/file.h"
-#include "../read/guard.h"
 #include "../read/split.h"
 #include "../spec/types.h"
 
@@ -21,9 +21,15 @@ ggld_place ggld_data_place(const ggld_tensor *t, uint64_t file_offset)
                          file_offset);
 }
 
+/* Of a length, as the file's version has them. */
+static uint64_t length_bytes(const ggld_tensor *t)
+{
+    return t->file->version == 1 ? 4 : 8;
+}
+
 ggld_place ggld_type_place(const ggld_tensor *t)
 {
-    uint64_t len_bytes = t->file->version == 1 ? 4 : 8;
+    uint64_t len_bytes = length_bytes(t);
     uint64_t before = len_bytes + t->name.len + 4 + t->n_dims * len_bytes;
     return ggld_place_of(GGLD_IN_TENSOR_INFO, ggld_tensor_index_of(t),
                          t->info_offset + before);
@@ -42,26 +48,17 @@ static void describe_type(uint32_t type, char text[TYPE_TEXT_MAX])
         snprintf(text, TYPE_TEXT_MAX, "type %" PRIu32, type);
 }
 
-typedef struct naming {
-    ggld_string name;
-    ggld_quoted quoted;
-} naming;
-
-static void quote_name(void *ctx)
-{
-    naming *n = ctx;
-    n->quoted = ggld_quote(n->name.data, n->name.len);
-}
-
-/* The name lies in the map too, and may be what is gone. */
+/* The name lies in the map too, and may be what is gone: what is quoted of it
+ * is read past the map. */
 static ggld_quoted name_of(const ggld_tensor *t)
 {
     static const ggld_quoted gone = { "(its name is gone)" };
-    naming n = { t->name, { "" } };
-    ggld_span bytes = { (const uint8_t *)t->name.data, t->name.len };
-    ggld_status status = ggld_guard_run(t->file, bytes, quote_name, &n,
-                                        ggld_type_place(t), NULL);
-    return status == GGLD_OK ? n.quoted : gone;
+    char name[GGLD_QUOTE_MAX]; /* more than a quote has of one */
+    uint64_t n = ggld_min_u64(t->name.len, sizeof name);
+    ggld_status status =
+        ggld_file_pread(t->file, t->info_offset + length_bytes(t), name, n,
+                        ggld_type_place(t), NULL);
+    return status == GGLD_OK ? ggld_quote(name, n) : gone;
 }
 
 static ggld_status refuse(const ggld_tensor *t, ggld_status code,

@@ -22,10 +22,13 @@ ggld_status ggld_view_check(const ggld_view *view, ggld_error *err)
         return ggld_fail(err, GGLD_E_INVALID, ggld_nowhere(),
                          "view: it has no tensor (NULL); was the tensor "
                          "found?");
-    if (view->flags != 0 || view->reserved[0] != 0 || view->reserved[1] != 0)
+    if ((view->flags & ~GGLD_VIEW_PREAD) != 0 || view->reserved[0] != 0 ||
+        view->reserved[1] != 0)
         return ggld_refuse_view(view, GGLD_E_ABI, err,
-                                "the view's flags or reserved fields are not "
-                                "0");
+                                "the view's flags are %#" PRIx32
+                                ", of which %#x are known, or its reserved "
+                                "fields are not 0",
+                                view->flags, GGLD_VIEW_PREAD);
     if (view->n_dims > GGLD_MAX_DIMS)
         return ggld_refuse_view(view, GGLD_E_INVALID, err,
                                 "the view has %" PRIu32

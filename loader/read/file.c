@@ -165,18 +165,44 @@ static void copy_bytes(void *ctx)
     memcpy(c->dst, c->from.data, (size_t)c->from.size);
 }
 
+static ggld_status check_range(const ggld_file *file, uint64_t offset,
+                               uint64_t size, ggld_place place, ggld_error *err)
+{
+    uint64_t file_bytes = file->source.size_bytes;
+    if (ggld_fits(offset, size, file_bytes))
+        return GGLD_OK;
+    return ggld_fail(err, GGLD_E_TRUNCATED, place,
+                     "%" PRIu64 " bytes at %" PRIu64
+                     " go past the end of the file (%" PRIu64 " bytes)",
+                     size, offset, file_bytes);
+}
+
+bool ggld_file_has_both(const ggld_file *file)
+{
+    uint64_t offset;
+    return file->map.data != NULL && file->map.data == file->source.map &&
+           ggld_source_fd(&file->source, &offset) >= 0;
+}
+
+ggld_status ggld_file_pread(const ggld_file *file, uint64_t offset, void *dst,
+                            uint64_t size, ggld_place place, ggld_error *err)
+{
+    if (size == 0 || !ggld_file_has_both(file))
+        return ggld_file_read(file, offset, dst, size, place, err);
+    ggld_status status = check_range(file, offset, size, place, err);
+    return status == GGLD_OK
+               ? ggld_source_read(&file->source, offset, dst, size, place, err)
+               : status;
+}
+
 ggld_status ggld_file_read(const ggld_file *file, uint64_t offset, void *dst,
                            uint64_t size, ggld_place place, ggld_error *err)
 {
-    uint64_t file_bytes = file->source.size_bytes;
-
     if (size == 0)
         return GGLD_OK;
-    if (!ggld_fits(offset, size, file_bytes))
-        return ggld_fail(err, GGLD_E_TRUNCATED, place,
-                         "%" PRIu64 " bytes at %" PRIu64
-                         " go past the end of the file (%" PRIu64 " bytes)",
-                         size, offset, file_bytes);
+    ggld_status status = check_range(file, offset, size, place, err);
+    if (status != GGLD_OK)
+        return status;
     /* Of a file that is not mapped the metadata is at hand. */
     ggld_span at_hand = file->map.data != NULL ? file->map : file->metadata;
     const uint8_t *from = ggld_span_at(at_hand, offset, size);

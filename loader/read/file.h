@@ -81,6 +81,13 @@ struct ggld_file {
 ggld_status ggld_file_read(const ggld_file *file, uint64_t offset, void *dst,
                            uint64_t size, ggld_place place, ggld_error *err);
 
+/* Is it mapped, and has a descriptor that the same bytes can be read by? */
+bool ggld_file_has_both(const ggld_file *file);
+/* The same by pread, where it has both: no signal comes of bytes that are gone,
+ * and no zeros. */
+ggld_status ggld_file_pread(const ggld_file *file, uint64_t offset, void *dst,
+                            uint64_t size, ggld_place place, ggld_error *err);
+
 /* Asks the verifier, where there is one, about a range of tensor data. */
 ggld_status ggld_file_verify(const ggld_file *file, uint64_t offset,
                              uint64_t size, ggld_error *err);

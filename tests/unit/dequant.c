@@ -33,11 +33,12 @@ static void check_range(const ggld_tensor *t, const char *name, uint64_t first,
     static _Alignas(64) uint32_t buffer[MAX_ELEMS + 4 * GUARD];
     uint32_t *dst = buffer + GUARD + shift;
     ggld_error err = { 0 };
+    ggld_view view = ggld_tensor_view(t);
     ggld_dequant d;
 
     for (size_t i = 0; i < sizeof buffer / sizeof buffer[0]; i++)
         buffer[i] = FILL;
-    CHECK_OK(ggld_dequant_init(&d, t, true, &err), err, name);
+    CHECK_OK(ggld_dequant_init(&d, &view, true, &err), err, name);
     CHECK_OK(ggld_dequant_seek(&d, first, n, &err), err, name);
     CHECK_OK(ggld_dequant_next(&d, n, (float *)dst, &err), err, name);
 

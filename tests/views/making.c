@@ -317,7 +317,7 @@ Test(making, forged_views_are_refused_by_every_call)
     cases[1].view.n_elems = 13;
     cases[2].view.first_elem = 8;
     cases[2].view.n_elems = UINT64_MAX - 3;
-    cases[3].view.flags = 1;
+    cases[3].view.flags = 2;
     cases[4].view.reserved[1] = 1;
     cases[5].view.n_dims = 5;
 
