@@ -17,7 +17,10 @@
  * On Linux this is userfaultfd, for user mode only, which needs no privilege
  * (5.11 and later). Where the system does not offer it (other systems, older
  * kernels, containers that forbid it) the window is filled as a whole when it
- * is opened, if it fits the budget.
+ * is opened: if it fits the budget, or, where none is given, the memory that is
+ * available then (MemAvailable, and what the process's memory cgroups have
+ * left). Otherwise it is refused. Where descriptors or memory have run out, that
+ * is the error, and no reason to fill anything.
  *
  * System calls. The kernel itself does not wait for a window: a call that is to
  * read from memory that is not filled, such as write(2) or send(2), fails with
@@ -34,7 +37,12 @@
  * it is SIGBUS); the first error is kept for ggld_window_status and given to a
  * callback before anybody can see the chunk. If there is no memory even for
  * that, touching is SIGBUS or SIGSEGV. Wrong numbers, or zeros where something
- * else is stored, are never seen.
+ * else is stored, are never seen: of a file that has a descriptor stored bytes
+ * are read by pread (GGLD_VIEW_PREAD), so that one that is cut under the window
+ * is such an error, with the guard (guard.h) or without, to the byte. Where
+ * bytes are the app's own, in memory or by its source, they are what it gives.
+ * Somebody who writes other numbers into an open file is not noticed; a verifier
+ * notices them in what it has not seen yet.
  *
  * Threads. Any number may touch a window at once, and all functions may be
  * called from any thread. Whoever touches a window waits for the file's source
@@ -48,8 +56,11 @@
  * closed before.
  *
  * fork(2). The child has no window: the memory is not there, and touching it is
- * SIGSEGV. There all functions fail with GGLD_E_INVALID, and ggld_window_close
- * frees what the child has of it. */
+ * SIGSEGV. There ggld_window_fill, _fill_start, _drop and _status fail with
+ * GGLD_E_INVALID. _data and _data_f16 give the address at which nothing is,
+ * _stats what had been counted at the fork. The child has holders of its own, as
+ * many as there were: _ref and _close count them, and its last close frees what
+ * it has of the window. */
 #ifndef GGLD_WINDOW_H
 #define GGLD_WINDOW_H
 
@@ -87,7 +98,8 @@ typedef struct ggld_window_options {
     uint32_t flags;     /* GGLD_WINDOW_... */
     uint32_t format;    /* GGLD_WINDOW_F32 or _F16 */
     /* Of floats in place; two chunks more are used on the way. At least two
-     * chunks; better two for each thread that touches. 0: no limit. */
+     * chunks; better two for each thread that touches. 0: no limit, but see
+     * above where the window is filled at open. */
     uint64_t max_resident_bytes;
     /* Of floats, rounded up to whole pages, and so to whole blocks. 0: 64 KiB,
      * or a quarter of the budget where that is less. */
@@ -117,15 +129,18 @@ static inline ggld_window_options ggld_window_options_init(void)
 }
 
 /* Makes a window of the view, of any type that can be dequantised, in any kind
- * of open file. Touches no data (but see GGLD_WINDOW_AT_ONCE). The window
- * becomes a holder of the file. options may be NULL.
+ * of open file. Touches no data, unless it is filled as a whole here, because
+ * the system offers nothing better (see above; ggld_window_stats then has why) or
+ * by GGLD_WINDOW_AT_ONCE. The window becomes a holder of the file. options may
+ * be NULL.
  *
  * GGLD_E_INVALID: the view is not inside its tensor; the budget has no room for
  * two chunks. GGLD_E_TENSOR_TYPE: it can't be dequantised. GGLD_E_LIMIT: more
- * than addresses reach. GGLD_E_NOMEM, GGLD_E_IO: the system has no memory, or
- * no threads. GGLD_E_UNSUPPORTED: the system does not offer it, for the reason
- * in the message, and the whole does not fit the budget. When it is filled at
- * open: all errors of ggld_view_read_f32. */
+ * than addresses reach. GGLD_E_NOMEM, GGLD_E_IO: the system has no memory, no
+ * descriptors or no threads. GGLD_E_UNSUPPORTED: the system does not offer it,
+ * for the reason in sys_errno and the message, and the whole fits neither the
+ * budget nor, without one, the available memory; with GGLD_WINDOW_AT_ONCE the
+ * same. When it is filled at open: all errors of ggld_view_read_f32. */
 GGLD_API GGLD_MUST_CHECK
 ggld_status ggld_window_open(ggld_window **out, const ggld_view *view,
                              const ggld_window_options *options,
@@ -183,11 +198,13 @@ typedef struct ggld_window_counts {
     uint64_t n_ahead;            /* of them by nobody's touch */
     uint64_t n_dropped;          /* chunks */
     uint64_t n_failed;           /* chunks that could not be read, each time */
-    uint64_t read_ns;  /* reading and dequantising, all threads together */
+    /* Reading and dequantising, all threads together; filling at open too. */
+    uint64_t read_ns;
     uint64_t place_ns; /* putting in place */
     uint64_t drop_ns;  /* dropping */
     uint32_t lazy;     /* 0: it was filled at open */
-    uint32_t reserved32;
+    /* Why: the errno of userfaultfd. 0 where it is lazy, or the app asked. */
+    uint32_t sys_errno;
     uint64_t reserved[4];
 } ggld_window_counts;
 

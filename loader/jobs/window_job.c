@@ -122,6 +122,11 @@ ggld_status ggld_window_fill_start(ggld_job **out, struct uv_loop_s *loop,
     if (out == NULL || loop == NULL || window == NULL || done == NULL)
         return ggld_fail(err, GGLD_E_INVALID, ggld_nowhere(),
                          "window job: out, loop, window and done are needed");
+    /* Filling nothing is refused where filling anything would be, as in the
+     * child of a fork. */
+    ggld_status status = ggld_window_fill(window, 0, 0, err);
+    if (status != GGLD_OK)
+        return status;
     window_job *self = calloc(1, sizeof *self);
     if (self == NULL)
         return ggld_fail(err, GGLD_E_NOMEM, ggld_nowhere(),
@@ -137,7 +142,7 @@ ggld_status ggld_window_fill_start(ggld_job **out, struct uv_loop_s *loop,
     self->elem_bytes = ggld_window_data(window) != NULL ? 4 : 2;
     self->done = done;
     self->user = user;
-    ggld_status status = ggld_job_launch(&self->job, err);
+    status = ggld_job_launch(&self->job, err);
     if (status != GGLD_OK) {
         ggld_window_close(window);
         free(self);

@@ -17,6 +17,8 @@
 
 #include "../base/checked.h"
 #include "../base/structs.h"
+#include "clock.h"
+#include "room.h"
 #include "uffd.h"
 
 /* Measured (tests/window/README.md): a touch at random costs little more than
@@ -164,20 +166,55 @@ static int wait_for_touches(ggld_window *w)
 
 /* ---- without faults ---- */
 
-static ggld_status unsupported(const ggld_window *w, int sys_errno,
-                               uint64_t budget, ggld_error *err)
+/* The process, or the system, has no more of something just now: no reason to
+ * have all of the window instead. */
+static ggld_status short_of(int sys_errno, ggld_error *err)
 {
+    if (sys_errno == ENOMEM) {
+        errno = sys_errno;
+        return no_memory("waiting for touches (userfaultfd)", 0, err);
+    }
+    return ggld_fail_errno(err, sys_errno, ggld_nowhere(),
+                           "window: no descriptor to wait for touches by "
+                           "(userfaultfd)");
+}
+
+static bool is_short(int sys_errno)
+{
+    return sys_errno == EMFILE || sys_errno == ENFILE || sys_errno == ENOMEM ||
+           sys_errno == EAGAIN;
+}
+
+static ggld_status unsupported(const ggld_window *w, const char *limit,
+                               uint64_t bytes, const char *todo,
+                               ggld_error *err)
+{
+    int sys_errno = (int)w->counts.sys_errno;
     const char *why =
         sys_errno != 0 ? strerror(sys_errno) : "the app asked for all at once";
     ggld_status status = ggld_fail(
         err, GGLD_E_UNSUPPORTED, ggld_nowhere(),
         "window: no faults to fill it by (userfaultfd: %s), and %zu bytes do "
-        "not fit the budget of %" PRIu64
-        ": raise max_resident_bytes, or use ggld_view_read_f32 on parts",
-        why, w->size_bytes, budget);
+        "not fit %s of %" PRIu64 ": %s, or use ggld_view_read_f32 on parts",
+        why, w->size_bytes, limit, bytes, todo);
     if (err != NULL)
         err->sys_errno = sys_errno;
     return status;
+}
+
+/* Who gives a budget knows what there is; without one the whole must fit what
+ * the system has left. */
+static ggld_status check_room(const ggld_window *w, uint64_t budget,
+                              ggld_error *err)
+{
+    uint64_t room = budget == 0 ? ggld_room_bytes() : budget;
+    if (w->size_bytes <= room)
+        return GGLD_OK;
+    if (budget != 0)
+        return unsupported(w, "the budget", budget, "raise max_resident_bytes",
+                           err);
+    return unsupported(w, "the available memory", room,
+                       "give max_resident_bytes to have it all the same", err);
 }
 
 static ggld_status fill_at_once(ggld_window *w, ggld_error *err)
@@ -185,7 +222,9 @@ static ggld_status fill_at_once(ggld_window *w, ggld_error *err)
     uint64_t n = w->n_chunks;
     if (mprotect(w->data, w->size_bytes, PROT_READ | PROT_WRITE) != 0)
         return no_memory("all of the window", w->size_bytes, err);
+    uint64_t began = ggld_clock_ns();
     ggld_status status = ggld_window_read(w, 0, w->data, w->size_bytes, err);
+    w->counts.read_ns = ggld_clock_ns() - began;
     if (status != GGLD_OK)
         return status;
     w->counts.resident_bytes = w->counts.peak_bytes = w->size_bytes;
@@ -225,11 +264,12 @@ static ggld_status begin(ggld_window *w, const ggld_window_options *o,
         return status;
     bool at_once = (o->flags & GGLD_WINDOW_AT_ONCE) != 0;
     int sys_errno = at_once ? 0 : wait_for_touches(w);
+    if (is_short(sys_errno))
+        return short_of(sys_errno, err);
     if (at_once || sys_errno != 0) {
-        uint64_t budget = o->max_resident_bytes;
-        return budget != 0 && w->size_bytes > budget
-                   ? unsupported(w, sys_errno, budget, err)
-                   : fill_at_once(w, err);
+        w->counts.sys_errno = (uint32_t)sys_errno;
+        status = check_room(w, o->max_resident_bytes, err);
+        return status == GGLD_OK ? fill_at_once(w, err) : status;
     }
     w->lazy = true;
     if ((o->flags & GGLD_WINDOW_POISON) != 0 && !w->can_poison)
@@ -292,6 +332,8 @@ static ggld_window *make(const ggld_view *view, const ggld_window_options *o)
     if (w == NULL)
         return NULL;
     w->view = *view;
+    /* So that a file that has been cut is an error. */
+    w->view.flags |= GGLD_VIEW_PREAD;
     w->file = ggld_file_ref((ggld_file *)ggld_tensor_file(view->tensor));
     w->flags = o->flags;
     w->format = o->format;

@@ -310,36 +310,6 @@ static void test_poison(void)
     free(f.bytes);
 }
 
-/* ---- a file that is cut ---- */
-
-static void test_cut_under_the_guard(void)
-{
-    char *copy = model_path("cut");
-    size_t size;
-    char *bytes = model_read(path, &size);
-    ggld_file *file;
-    ggld_window *w;
-    told t = { 0 };
-    model_save(copy, bytes, size);
-    free(bytes);
-    MUST(ggld_guard_install(&err), err);
-    MUST(ggld_open_path(&file, copy, NULL, &err), err);
-    MUST(open_window(&w, file, 0, &t), err);
-    const float *data = ggld_window_data(w);
-    CHECK(memcmp(data, expected, CHUNK) == 0, "expected the first chunk");
-    if (truncate(copy, (off_t)(data_offset + 4096)) != 0)
-        exit(99);
-    CHECK(is_nan(&data[N_ELEMS - 1]), "cut: expected NaN at the end");
-    CHECK(t.n_calls == 1 && t.error.code == GGLD_E_IO,
-          "cut: expected GGLD_E_IO told, got %d calls, %s", t.n_calls,
-          t.error.message);
-    ggld_window_close(w);
-    ggld_close(file);
-    ggld_guard_remove();
-    unlink(copy);
-    free(copy);
-}
-
 static bool set_up(void)
 {
     ggld_tensor_info info = { .struct_size = sizeof info };
@@ -368,8 +338,10 @@ int main(void)
     static void (*const tests[])(void) = {
         /* First, as its child has threads: while there are others, a loop's,
          * the thread sanitizer allows none in children. */
-        test_poison,     test_not_verified,        test_source_fails,
-        test_fill_fails, test_cut_under_the_guard,
+        test_poison,
+        test_not_verified,
+        test_source_fails,
+        test_fill_fails,
     };
     const unsigned n = sizeof tests / sizeof tests[0];
     unsigned n_passed = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Windows' lives: budgets, what is dropped and comes back, several windows and
- * threads, closing while others read, children, system calls, jobs, systems
- * without faults, and all refusals. */
-#include "../jobs/check.h"
+ * threads, closing while others read, children, system calls. */
+#include "subject.h"
+
 #include "../jobs/model.h"
 #include "child.h"
 
@@ -12,72 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <unistd.h>
-
-#include <linux/audit.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-
-#include <ggld/window.h>
-
-#define ROW_ELEMS   1024u
-#define N_ROWS      256u
-#define N_ELEMS     (ROW_ELEMS * N_ROWS) /* a megabyte of floats */
-#define CHUNK       16384u
-#define CHUNK_ELEMS (CHUNK / 4)
-#define N_CHUNKS    (N_ELEMS / CHUNK_ELEMS)
-
-static char *path;
-static ggld_file *file;
-static ggld_view whole;
-static float *expected; /* of the whole tensor */
-static ggld_error err;
-static unsigned n_passed;
-static bool have_faults;
-
-static ggld_window_options options_of(uint32_t flags, uint64_t budget)
-{
-    ggld_window_options o = ggld_window_options_init();
-    o.flags = flags;
-    o.max_resident_bytes = budget;
-    o.chunk_bytes = CHUNK;
-    return o;
-}
-
-static ggld_window *window_open(uint32_t flags, uint64_t budget)
-{
-    ggld_window_options o = options_of(flags, budget);
-    ggld_window *w = NULL;
-    ggld_status status = ggld_window_open(&w, &whole, &o, &err);
-    CHECK(status == GGLD_OK, "expected a window, got: %s", err.message);
-    if (status != GGLD_OK)
-        exit(1);
-    return w;
-}
-
-static ggld_window_counts counts_of(ggld_window *w)
-{
-    ggld_window_counts c = { sizeof c };
-    ggld_window_stats(w, &c);
-    return c;
-}
-
-static bool is_right(const float *data, uint64_t i)
-{
-    return memcmp(&data[i], &expected[i], sizeof *data) == 0;
-}
-
-static void expect_code(ggld_status got, ggld_status code, const char *text,
-                        const char *what)
-{
-    CHECK(got == code, "%s: expected %s, got %s", what, ggld_status_name(code),
-          ggld_status_name(got));
-    CHECK(strstr(err.message, text) != NULL,
-          "%s: expected \"%s\" in the message, got: %s", what, text,
-          err.message);
-}
 
 /* ---- what is filled, and what goes ---- */
 
@@ -100,13 +35,6 @@ static void test_only_what_is_touched(void)
               c.chunk_bytes == CHUNK && c.max_resident_bytes == 4 * N_ELEMS,
           "expected the window's sizes");
     ggld_window_close(w);
-}
-
-static bool chunk_is_there(ggld_window *w, uint32_t chunk)
-{
-    unsigned char pages[CHUNK / 4096];
-    const char *at = (const char *)ggld_window_data(w) + chunk * (size_t)CHUNK;
-    return mincore((void *)at, CHUNK, pages) == 0 && (pages[0] & 1) != 0;
 }
 
 static void test_oldest_go_first(void)
@@ -335,23 +263,32 @@ static void test_nothing_is_left(void)
 
 /* ---- fork ---- */
 
-static int touch_in_child(void *arg)
-{
-    ggld_window *w = arg;
-    return is_right(ggld_window_data(w), 3) ? 1 : CHILD_WRONG;
-}
-
 static int call_in_child(void *arg)
 {
+    static const char why[] = "child of a fork has none";
     ggld_window *w = arg;
     ggld_window_counts c = { sizeof c };
+    uv_loop_t loop; /* not looked at */
+    ggld_job *job = NULL;
     ggld_window_stats(w, &c);
     bool refused = ggld_window_fill(w, 0, 1, &err) == GGLD_E_INVALID &&
-                   strstr(err.message, "child of a fork has none") != NULL &&
+                   strstr(err.message, why) != NULL &&
                    ggld_window_drop(w, 0, 1, &err) == GGLD_E_INVALID &&
-                   ggld_window_status(w, &err) == GGLD_E_INVALID;
+                   strstr(err.message, why) != NULL &&
+                   ggld_window_status(w, &err) == GGLD_E_INVALID &&
+                   strstr(err.message, why) != NULL;
+    if (!refused)
+        return 1;
+    if (ggld_window_fill_start(&job, &loop, w, 0, 1, NULL, outcome_done, NULL,
+                               &err) != GGLD_E_INVALID ||
+        strstr(err.message, why) == NULL || job != NULL)
+        return 2;
+    bool tells = c.n_elems == N_ELEMS && c.n_faults > 0 &&
+                 ggld_window_data(w) != NULL &&
+                 ggld_window_data_f16(w) == NULL && ggld_window_ref(w) == w;
     ggld_window_close(w);
-    return refused && c.n_elems == N_ELEMS ? 0 : 1;
+    ggld_window_close(w);
+    return tells ? 0 : 3;
 }
 
 static void test_fork(void)
@@ -400,270 +337,13 @@ static void test_system_calls(void)
     ggld_window_close(w);
 }
 
-/* ---- jobs ---- */
-
-static void run_job(ggld_window *w, uint64_t first, uint64_t n, outcome *o)
-{
-    uv_loop_t loop;
-    ggld_job *job;
-    uv_loop_init(&loop);
-    MUST(ggld_window_fill_start(&job, &loop, w, first, n, outcome_progress,
-                                outcome_done, o, &err),
-         err);
-    loop_finish(&loop, "window job");
-}
-
-static void test_job(void)
-{
-    ggld_window *w = window_open(0, 0);
-    outcome o = { 0 };
-    run_job(w, 5, N_ELEMS - 5, &o);
-    outcome_check(&o, GGLD_OK, "window job");
-    CHECK(o.done_bytes == 4 * (N_ELEMS - 5) && o.total_bytes == o.done_bytes,
-          "expected all bytes reported, got %llu",
-          (unsigned long long)o.done_bytes);
-    ggld_window_counts c = counts_of(w);
-    CHECK(c.n_filled == N_CHUNKS, "expected all chunks filled, got %llu",
-          (unsigned long long)c.n_filled);
-    CHECK(memcmp(ggld_window_data(w), expected, 4 * N_ELEMS) == 0,
-          "expected the bits");
-    CHECK(!have_faults || counts_of(w).n_faults == 0,
-          "expected no touch to wait");
-    ggld_window_close(w);
-}
-
-static void test_job_refused(void)
-{
-    ggld_window *w = window_open(0, 4 * CHUNK);
-    outcome past = { 0 }, more = { 0 }, none = { 0 }, cancelled = { 0 };
-    uv_loop_t loop;
-    ggld_job *job;
-    run_job(w, N_ELEMS, 1, &past);
-    outcome_check(&past, GGLD_E_INVALID, "job past the end");
-    run_job(w, 0, 5 * CHUNK_ELEMS, &more);
-    outcome_check(&more, GGLD_E_LIMIT, "job over the budget");
-    run_job(w, 0, 0, &none);
-    outcome_check(&none, GGLD_OK, "job of nothing");
-    expect_code(
-        ggld_window_fill_start(NULL, NULL, w, 0, 1, NULL, NULL, NULL, &err),
-        GGLD_E_INVALID, "are needed", "job without a loop");
-    /* The job holds the window until it is done. */
-    uv_loop_init(&loop);
-    MUST(ggld_window_fill_start(&job, &loop, w, 0, CHUNK_ELEMS, NULL,
-                                outcome_done, &cancelled, &err),
-         err);
-    ggld_window_close(w);
-    ggld_job_cancel(job);
-    loop_finish(&loop, "cancelled window job");
-    outcome_check(&cancelled, GGLD_E_CANCELLED, "cancelled window job");
-}
-
-/* ---- systems without faults ---- */
-
-static int forbid_userfaultfd(void)
-{
-    struct sock_filter filter[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_userfaultfd, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-    };
-    struct sock_fprog program = { sizeof filter / sizeof filter[0], filter };
-    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
-           prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0;
-}
-
-static int open_forbidden(void *arg)
-{
-    ggld_window_options o = options_of(0, 0);
-    ggld_window *w = NULL;
-    (void)arg;
-    if (forbid_userfaultfd() != 0)
-        return 77;
-    if (ggld_window_open(&w, &whole, &o, &err) != GGLD_OK ||
-        memcmp(ggld_window_data(w), expected, 4 * N_ELEMS) != 0 ||
-        counts_of(w).lazy != 0 || counts_of(w).resident_bytes != 4 * N_ELEMS)
-        return 1;
-    ggld_window_close(w);
-    w = NULL;
-    o.max_resident_bytes = 4 * N_ELEMS - 1;
-    if (ggld_window_open(&w, &whole, &o, &err) != GGLD_E_UNSUPPORTED ||
-        w != NULL || err.sys_errno != EPERM)
-        return 2;
-    return strstr(err.message, "Operation not permitted") == NULL ||
-           strstr(err.message, "1048576 bytes do not fit the budget of "
-                               "1048575: raise max_resident_bytes") == NULL;
-}
-
-static void test_without_faults(void)
-{
-    int code = child_run(open_forbidden, NULL);
-    if (code == 77)
-        printf("skipped: no seccomp filter can be set here\n");
-    else
-        CHECK(code == 0,
-              "a filter forbids userfaultfd: expected the whole, "
-              "then a refusal, got %s",
-              child_text(code));
-
-    ggld_window_options o = options_of(GGLD_WINDOW_AT_ONCE, 4 * N_ELEMS);
-    ggld_window *w = window_open(GGLD_WINDOW_AT_ONCE, 4 * N_ELEMS);
-    CHECK(memcmp(ggld_window_data(w), expected, 4 * N_ELEMS) == 0,
-          "at once: expected the bits");
-    MUST(ggld_window_fill(w, 0, N_ELEMS, &err), err);
-    MUST(ggld_window_drop(w, 0, N_ELEMS, &err), err);
-    CHECK(counts_of(w).resident_bytes == 4 * N_ELEMS,
-          "at once: expected everything kept");
-    int code_fork = child_run(touch_in_child, w);
-    CHECK(code_fork == CHILD_SEGV, "at once, child: expected SIGSEGV, got %s",
-          child_text(code_fork));
-    ggld_window_close(w);
-    o.max_resident_bytes = 4 * CHUNK;
-    expect_code(ggld_window_open(&w, &whole, &o, &err), GGLD_E_UNSUPPORTED,
-                "asked for all at once", "at once over the budget");
-}
-
-static int open_locked(void *arg)
-{
-    (void)arg;
-    /* What is mapped from here on is populated, and kept. */
-    if (mlockall(MCL_FUTURE) != 0)
-        return 77;
-    ggld_window *w = window_open(0, 4 * CHUNK);
-    const float *data = ggld_window_data(w);
-    bool right = memcmp(data, expected, 4 * N_ELEMS) == 0;
-    right &= memcmp(data, expected, 4 * N_ELEMS) == 0;
-    bool within = counts_of(w).peak_bytes <= 4 * CHUNK && !chunk_is_there(w, 0);
-    ggld_window_close(w);
-    return !right ? CHILD_WRONG : !within ? 2 : 0;
-}
-
-static void test_locked_memory(void)
-{
-    int code = child_run(open_locked, NULL);
-    if (code == 77)
-        printf("skipped: memory can't be locked here\n");
-    else
-        CHECK(code == 0,
-              "all memory locked: expected the bits within the "
-              "budget, got %s",
-              child_text(code));
-}
-
-/* ---- refusals ---- */
-
-static void test_options_refused(void)
-{
-    static const struct {
-        const char *what, *text;
-        ggld_status code;
-        size_t field, size;
-        uint64_t value;
-    } cases[] = {
-#define FIELD(name)                      \
-    offsetof(ggld_window_options, name), \
-        sizeof(((ggld_window_options *)0)->name)
-        { "struct_size", "struct_size 8", GGLD_E_ABI, FIELD(struct_size), 8 },
-        { "flags", "flags 0x100", GGLD_E_ABI, FIELD(flags), 256 },
-        { "format", "format 2", GGLD_E_INVALID, FIELD(format), 2 },
-        { "threads", "17 threads", GGLD_E_INVALID, FIELD(n_threads), 17 },
-        { "reserved32", "reserved", GGLD_E_ABI, FIELD(reserved32), 1 },
-        { "reserved", "reserved", GGLD_E_ABI, FIELD(reserved[3]), 1 },
-        { "budget of one chunk", "has room for 1 chunks of 16384 bytes, 2",
-          GGLD_E_INVALID, FIELD(max_resident_bytes), 2 * CHUNK - 1 },
-#undef FIELD
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        ggld_window_options o = options_of(0, 0);
-        ggld_window *w = NULL;
-        char *at = (char *)&o + cases[i].field;
-        uint32_t word = (uint32_t)cases[i].value;
-        memcpy(at, cases[i].size == 4 ? (void *)&word : (void *)&cases[i].value,
-               cases[i].size);
-        expect_code(ggld_window_open(&w, &whole, &o, &err), cases[i].code,
-                    cases[i].text, cases[i].what);
-        CHECK(w == NULL, "%s: expected *out untouched", cases[i].what);
-    }
-}
-
-static void test_arguments_refused(void)
-{
-    ggld_window *w = window_open(0, 4 * CHUNK), *none = NULL;
-    ggld_view view = whole;
-    expect_code(ggld_window_open(NULL, &whole, NULL, &err), GGLD_E_INVALID,
-                "are needed", "open without out");
-    view.n_elems++;
-    expect_code(ggld_window_open(&none, &view, NULL, &err), GGLD_E_INVALID,
-                "tensor 0", "a view past its tensor");
-    view = ggld_tensor_view(ggld_tensor_at(file, 1));
-    expect_code(ggld_window_open(&none, &view, NULL, &err), GGLD_E_TENSOR_TYPE,
-                "tensor 1", "an unknown type");
-    CHECK(none == NULL, "expected *out untouched");
-    expect_code(ggld_window_fill(w, 1, N_ELEMS, &err), GGLD_E_INVALID,
-                "fill 262144 elements from 1 on, the window has 262144",
-                "fill past the end");
-    expect_code(ggld_window_drop(w, N_ELEMS + 1, 0, &err), GGLD_E_INVALID,
-                "drop 0 elements from 262145", "drop past the end");
-    expect_code(ggld_window_fill(w, 1, 4 * CHUNK_ELEMS, &err), GGLD_E_LIMIT,
-                "in 5 chunks, the budget has room for 4", "fill over budget");
-    MUST(ggld_window_fill(w, N_ELEMS, 0, &err), err);
-    MUST(ggld_window_status(w, &err), err);
-    ggld_window_close(w);
-}
-
-static void test_empty_and_small(void)
-{
-    ggld_view view;
-    ggld_window *w;
-    MUST(ggld_view_elems(&view, &whole, 9, 0, &err), err);
-    MUST(ggld_window_open(&w, &view, NULL, &err), err);
-    CHECK(ggld_window_data(w) != NULL && ggld_window_data_f16(w) == NULL,
-          "expected an address of floats");
-    MUST(ggld_window_fill(w, 0, 0, &err), err);
-    ggld_window_close(w);
-    MUST(ggld_view_elems(&view, &whole, 9, 1, &err), err);
-    ggld_window_options o = ggld_window_options_init();
-    o.max_resident_bytes = 4096;
-    MUST(ggld_window_open(&w, &view, &o, &err), err);
-    CHECK(memcmp(ggld_window_data(w), expected + 9, 4) == 0,
-          "one element: expected its bits");
-    ggld_window_close(w);
-}
-
 /* ---- main ---- */
-
-static bool faults_offered(void)
-{
-    ggld_window *w = window_open(0, 0);
-    bool lazy = counts_of(w).lazy != 0;
-    ggld_window_close(w);
-    return lazy;
-}
-
-static void set_up(void)
-{
-    model_tensor tensors[] = { { GGLD_TYPE_Q4_0, N_ROWS, ROW_ELEMS },
-                               { 99, 1, 64 } };
-    path = model_write(tensors, 2);
-    file = model_open(path, 0);
-    whole = ggld_tensor_view(ggld_tensor_at(file, 0));
-    expected = malloc(sizeof *expected * N_ELEMS);
-    if (expected == NULL ||
-        ggld_view_read_f32(&whole, expected, N_ELEMS, &err) != GGLD_OK)
-        exit(99);
-    loop_warm_up();
-    have_faults = faults_offered();
-}
 
 int main(void)
 {
-    static const struct {
-        void (*run)(void);
-        bool needs_faults;
-    } tests[] = {
-        /* First those whose children have threads: while there are others the
+    static const subject_test tests[] = {
+        /* First that whose children have threads: while there are others the
          * thread sanitizer allows none in children. */
-        { test_locked_memory, true },
         { test_closed_under_readers, true },
         { test_only_what_is_touched, true },
         { test_oldest_go_first, true },
@@ -676,29 +356,6 @@ int main(void)
         { test_nothing_is_left, true },
         { test_fork, true },
         { test_system_calls, true },
-        { test_without_faults, false },
-        { test_job, false },
-        { test_job_refused, true },
-        { test_options_refused, true },
-        { test_arguments_refused, true },
-        { test_empty_and_small, false },
     };
-    unsigned n_skipped = 0;
-    set_up();
-    for (size_t i = 0; i < sizeof tests / sizeof tests[0]; i++) {
-        int before = n_failed;
-        if (tests[i].needs_faults && !have_faults) {
-            n_skipped++;
-            continue;
-        }
-        tests[i].run();
-        n_passed += n_failed == before;
-    }
-    if (!have_faults)
-        printf("skipped: this system offers no userfaultfd\n");
-    ggld_close(file);
-    model_remove(path);
-    free(expected);
-    printf("%u passed, %d failed, %u skipped\n", n_passed, n_failed, n_skipped);
-    return n_failed != 0;
+    return subject_run(tests, sizeof tests / sizeof tests[0]);
 }
