@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* ggld window: touches a tensor through a float window, and shows what that took
  * in faults, time and memory. */
+#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -29,7 +30,8 @@ typedef struct touching {
     uint64_t n_touches; /* elements */
     ggld_window *window;
     ggld_window_counts counts;
-    double seconds;
+    double open_seconds; /* where it is filled at open, most of all */
+    double seconds;      /* with them */
 } touching;
 
 static int parse(const args *a, touching *t, ggld_window_options *o)
@@ -106,10 +108,10 @@ static int touch(touching *t)
     sum = t->at_random ? touch_random(data, n, t->n_touches, &bar)
                        : touch_order(data, t->n_touches, &bar);
     (void)sum;
-    t->seconds = progress_clock() - bar.started;
+    t->seconds = t->open_seconds + progress_clock() - bar.started;
     progress_end(&bar);
     if (stop_asked())
-        return stop_report(t->path);
+        return stop_report_reader(t->path);
     t->counts.struct_size = sizeof t->counts;
     ggld_window_stats(t->window, &t->counts);
     return ggld_window_status(t->window, &err) == GGLD_OK
@@ -130,6 +132,23 @@ static double seconds(uint64_t ns)
     return (double)ns / 1e9;
 }
 
+/* The errno by name, where it is one that is met; else in words. */
+static const char *no_faults(const ggld_window_counts *c)
+{
+    switch (c->sys_errno) {
+    case EPERM:
+        return "EPERM, not permitted: a filter of system calls, as containers "
+               "have";
+    case ENOSYS:
+        return "ENOSYS: not in this kernel";
+    case EINVAL:
+        return "EINVAL: this kernel has it for root alone (5.11 and later for "
+               "all)";
+    default:
+        return strerror((int)c->sys_errno);
+    }
+}
+
 static void print_text(output *o, const touching *t)
 {
     const ggld_window_counts *c = &t->counts;
@@ -138,8 +157,10 @@ static void print_text(output *o, const touching *t)
                model_type_text(t->info.type).text,
                text_size(c->size_bytes).text, text_size(c->chunk_bytes).text);
     if (c->lazy == 0)
-        out_text(o,
-                 "filled at open: this system has no faults to fill it by\n");
+        out_printf(o,
+                   "filled at open, in %.3f s: no faults to fill it by "
+                   "(userfaultfd: %s)\n",
+                   t->open_seconds, no_faults(c));
     if (t->at_random)
         out_printf(o, "at random   %s elements in %.3f s, %.2f µs each\n",
                    text_grouped(t->n_touches).text, t->seconds,
@@ -172,10 +193,13 @@ static void print_json(output *o, const touching *t)
     js_set_text(object, "type", model_type_text(t->info.type).text);
     js_set_text(object, "touch", t->at_random ? "random" : "order");
     js_set(object, "lazy", js_bool(c->lazy != 0));
+    js_set(object, "not_lazy_because",
+           c->lazy != 0 ? NULL : js_text(no_faults(c), strlen(no_faults(c))));
     js_set_u64(object, "size_bytes", c->size_bytes);
     js_set_u64(object, "chunk_bytes", c->chunk_bytes);
     js_set_u64(object, "budget_bytes", c->max_resident_bytes);
     js_set_u64(object, "touches", t->n_touches);
+    js_set(object, "open_s", js_measure(t->open_seconds));
     js_set(object, "seconds", js_measure(t->seconds));
     js_set(object, "bytes_per_s", js_measure(rate(t)));
     js_set_u64(object, "faults", c->n_faults);
@@ -190,6 +214,14 @@ static void print_json(output *o, const touching *t)
     js_print(o, object);
 }
 
+static int no_window(const char *path, const ggld_error *err)
+{
+    int status = report_error(path, err);
+    if (strstr(err->message, "max_resident_bytes") != NULL)
+        report_note(path, "max_resident_bytes is what --budget gives");
+    return status;
+}
+
 static int window_touch(const args *a, const model *m, touching *t,
                         const ggld_window_options *o)
 {
@@ -199,8 +231,10 @@ static int window_touch(const args *a, const model *m, touching *t,
         return model_no_tensor(m, a->operands[1]);
     ggld_view view = ggld_tensor_view(tensor);
     t->info = model_tensor_info(tensor);
+    double began = progress_clock();
     if (ggld_window_open(&t->window, &view, o, &err) != GGLD_OK)
-        return report_error(m->path, &err);
+        return no_window(m->path, &err);
+    t->open_seconds = progress_clock() - began;
     int status = touch(t);
     if (status == STATUS_GOOD && a->values[OPT_JSON] != NULL)
         print_json(a->out, t);

@@ -45,6 +45,11 @@ int stop_report(const char *path)
     return report(path, "stopped by a signal; nothing was written");
 }
 
+int stop_report_reader(const char *path)
+{
+    return report(path, "stopped by a signal");
+}
+
 void stop_end(void)
 {
     if (stop_signal == 0)

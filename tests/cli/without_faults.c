@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* without_faults PROGRAM ARGUMENTS...: runs it where userfaultfd is EPERM, as
+ * containers' filters make it. 77: no filter can be set here. */
+#include <errno.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+
+int main(int argc, char **argv)
+{
+    struct sock_filter filter[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_userfaultfd, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog program = { sizeof filter / sizeof filter[0], filter };
+    if (argc < 2)
+        return 2;
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+        prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
+        return 77;
+    execvp(argv[1], argv + 1);
+    perror(argv[1]);
+    return 127;
+}
