@@ -47,6 +47,15 @@ ggld_status ggld_quantize_f32(uint32_t tensor_type, const float *src,
                               uint64_t n_elems, void *dst, size_t dst_bytes,
                               ggld_error *err);
 
+/* Reverses the byte order of each number in the blocks, in place: what a
+ * big-endian file stores becomes what ggld_dequantize_f32 reads, and back.
+ *
+ * GGLD_E_INVALID: size_bytes is not that of whole blocks. GGLD_E_TENSOR_TYPE:
+ * the type is unknown or removed. Any thread. */
+GGLD_API GGLD_MUST_CHECK
+ggld_status ggld_swap_bytes(uint32_t tensor_type, void *blocks,
+                            size_t size_bytes, ggld_error *err);
+
 /* Which instruction set the calls above and views use on this processor:
  * "scalar", "avx2" or "neon". Static. Any thread. */
 GGLD_API const char *ggld_instruction_set(void);

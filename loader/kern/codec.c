@@ -95,6 +95,22 @@ ggld_status ggld_dequantize_f32(uint32_t tensor_type, const void *src,
     return status;
 }
 
+ggld_status ggld_swap_bytes(uint32_t tensor_type, void *blocks,
+                            size_t size_bytes, ggld_error *err)
+{
+    ggld_status status = GGLD_OK;
+    const ggld_type_row *row = find_type(tensor_type, err, &status);
+    if (row == NULL)
+        return status;
+    if (size_bytes % row->traits.block_bytes != 0)
+        return ggld_fail(err, GGLD_E_INVALID, ggld_nowhere(),
+                         "%zu bytes are not whole blocks of %s (%" PRIu32
+                         " bytes each)",
+                         size_bytes, row->traits.name, row->traits.block_bytes);
+    ggld_swap_blocks(row, blocks, size_bytes / row->traits.block_bytes);
+    return GGLD_OK;
+}
+
 /* Floats in between, so few that they stay in the first cache. */
 #define CHUNK_ELEMS 1024
 

@@ -85,6 +85,46 @@ Test(codec, quantise_refuses_what_does_not_fit)
     }
 }
 
+Test(codec, swap_refuses_what_is_no_blocks)
+{
+    const refusal refusals[] = {
+        { GGLD_TYPE_Q4_0, 0, 35, GGLD_E_INVALID, "35 bytes" },
+        { GGLD_TYPE_F64, 0, 4, GGLD_E_INVALID, "f64" },
+        { 4, 0, 18, GGLD_E_TENSOR_TYPE, "q4_2" },
+        { 99, 0, 18, GGLD_E_TENSOR_TYPE, "99" },
+    };
+    for (size_t i = 0; i < sizeof refusals / sizeof refusals[0]; i++) {
+        const refusal *r = &refusals[i];
+        uint8_t blocks[64] = { 1, 2, 3 };
+        ggld_error err;
+        expect_refusal("swap_bytes", r,
+                       ggld_swap_bytes(r->type, blocks, r->buffer_bytes, &err),
+                       &err);
+        cr_expect(blocks[0] == 1 && blocks[1] == 2,
+                  "type %" PRIu32 ": the blocks were touched", r->type);
+    }
+}
+
+Test(codec, swap_reverses_the_numbers_of_every_block)
+{
+    /* q5_1: two halves, 32 bits, and bytes. */
+    uint8_t blocks[48], expected[48];
+    ggld_error err;
+    for (uint8_t i = 0; i < 48; i++)
+        blocks[i] = expected[i] = i;
+    for (size_t at = 0; at < 48; at += 24)
+        for (size_t i = 0; i < 8; i++)
+            expected[at + i] = (uint8_t)(at + (i < 4 ? (i ^ 1u) : 4 + (7 - i)));
+    ggld_status status = ggld_swap_bytes(GGLD_TYPE_Q5_1, blocks, 48, &err);
+    cr_expect(status == GGLD_OK, "expected GGLD_OK, got %s", err.message);
+    for (size_t i = 0; i < 48; i++)
+        cr_expect(blocks[i] == expected[i], "byte %zu: expected %u, got %u", i,
+                  expected[i], blocks[i]);
+    status = ggld_swap_bytes(GGLD_TYPE_Q5_1, blocks, 0, &err);
+    cr_expect(status == GGLD_OK, "nothing: expected GGLD_OK, got %s",
+              err.message);
+}
+
 /* The element is told, and everything is written, bad values as zero. */
 Test(codec, quantise_tells_the_first_element_that_cannot_be_stored)
 {
