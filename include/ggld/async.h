@@ -20,10 +20,27 @@
  *  - A job counts as a holder of its file (ggld_file_ref) and gives that up
  *    just before the completion call. The app may ggld_close() its own at any
  *    time after start; unmapping then happens on the pool, not on the loop.
- *  - Arrays, strings and options given to start are copied.
+ *  - Arrays, strings and options given to start are copied, by start: of an
+ *    array of views that is 24 bytes each, on the loop's thread. A million of
+ *    them take it some tens of milliseconds, mostly for memory that is new; who
+ *    can't wait so long starts several jobs, turn by turn.
  *
  * Sets. A job's file may be a set (file.h) or one of its shards, which then
  * holds the set.
+ *
+ * The pool. Work runs on libuv's thread pool, which the app's own file system
+ * and getaddrinfo() calls share: 4 threads, unless UV_THREADPOOL_SIZE says
+ * otherwise (up to 1024; it is read once, when the first work is queued). A job
+ * has up to n_parallel chunks there at a time, 4 by default, each for as long as
+ * its read takes; an app's own call behind them waits for one of them. Where
+ * that is too long, set UV_THREADPOOL_SIZE to more than all jobs' n_parallel
+ * together, or n_parallel to less than the pool has. libuv makes its threads
+ * with the first work that is queued, and where the system refuses one (EAGAIN:
+ * RLIMIT_NPROC, a cgroup's pids.max) it calls abort(): who may run there should
+ * try pthread_create() first, as the command ggld does.
+ *
+ * Budgets. max_resident_bytes is a job's own: jobs at one time add up, also on
+ * one file, and a stream drops what a prefetch has warmed.
  *
  * Closing the loop. A job has no handles, only uv_work_t requests:
  *  - uv_run(UV_RUN_DEFAULT) returns when all jobs are done, if nothing else
@@ -87,7 +104,8 @@ ggld_status ggld_open_start(ggld_job **out, struct uv_loop_s *loop,
  * in reading, and a file that has become shorter, are the job's result with
  * every one of them. */
 typedef enum ggld_io_kind {
-    /* By purpose and file system. To warm, and to stream with no budget:
+    /* By purpose and file system. To stream a file with a verifier: see
+     * ggld_stream_start(). To warm, and to stream with no budget:
      * GGLD_IO_PREAD. To stream within a budget: GGLD_IO_DIRECT on a local disk
      * (what is in memory already is copied from there), GGLD_IO_PREAD on
      * network, FUSE and memory file systems, and where the system refuses
@@ -95,8 +113,9 @@ typedef enum ggld_io_kind {
      * own source) are read through their source. */
     GGLD_IO_AUTO = 0,
     /* The file's map, populated chunk by chunk on the pool; chunks of bytes
-     * are then not copied. Somebody who truncates the file while a chunk is
-     * being used makes that use fail with SIGBUS. */
+     * are then not copied. A file that has become shorter is an error up to
+     * when the chunk is handed out. Somebody who truncates the file while a
+     * chunk is being used makes that use fail with SIGBUS. */
     GGLD_IO_MAP = 1,
     /* Reads through the page cache. The one for network and FUSE mounts. */
     GGLD_IO_PREAD = 2,
@@ -141,8 +160,10 @@ static inline ggld_prefetch_options ggld_prefetch_options_init(void)
  * do. Total and done bytes are those of the blocks that the views touch.
  *
  * With a budget, the first max_resident_bytes of them are warmed and the job
- * succeeds there: to go on would push out what is needed first. GGLD_E_INVALID
- * for one that is smaller than a chunk. options may be NULL. */
+ * succeeds there: to go on would push out what is needed first. The kernel is
+ * then asked for just those pages, without its readahead; what was in memory
+ * before stays, and is not counted. GGLD_E_INVALID for one that is smaller than
+ * a chunk. No verifier is asked: nothing is handed out. options may be NULL. */
 GGLD_API GGLD_MUST_CHECK
 ggld_status ggld_prefetch_start(ggld_job **out, struct uv_loop_s *loop,
                                 const ggld_view *views, size_t n_views,
@@ -226,7 +247,17 @@ static inline ggld_stream_options ggld_stream_options_init(void)
  * the file (of a set: shard by shard), reading ahead of the chunks that are
  * handed out and dropping those behind: for models larger than memory. A view
  * that is in the list twice comes
- * twice. The file's verifier is asked about each chunk before it is handed out.
+ * twice.
+ *
+ * The file's verifier is asked about each chunk before it is handed out. A file
+ * with one that looks at data is read where that looks, so that what is handed
+ * out, or dequantised, are the bytes in memory that were checked: in the map, by
+ * GGLD_IO_AUTO and GGLD_IO_MAP; in the page cache, by GGLD_IO_AUTO and
+ * GGLD_IO_PREAD, where the file is not mapped (GGLD_OPEN_PREAD). Other engines
+ * are GGLD_E_UNSUPPORTED. What the verifier reads for itself comes on top of the
+ * budget, for as long as until the stream has passed it: those of manifests read
+ * a whole chunk of theirs, or, where the manifest has none, a whole tensor, and
+ * in mode GGLD_VERIFY_FULL the file.
  *
  * GGLD_E_INVALID: a view is not inside its tensor or of another file; the
  * budget is smaller than one chunk needs. GGLD_E_TENSOR_TYPE,

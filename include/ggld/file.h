@@ -175,7 +175,8 @@ typedef struct ggld_file_info {
     uint64_t file_bytes;     /* of the GGUF as it was opened */
     uint64_t heap_bytes;     /* that the open file holds */
     uint32_t shard;          /* of ggld_file_shard(): its number */
-    uint32_t reserved32;
+    bool verifies_data;      /* the verifier it was opened with has check_range */
+    uint8_t reserved8[3];
     uint64_t reserved[1];
 } ggld_file_info;
 

@@ -32,7 +32,8 @@ static ggld_status refuse(ggld_error *err, uint32_t kind, const char *why)
     static const char *const names[] = { "auto", "map", "pread", "direct",
                                          "uring" };
     return ggld_fail(err, GGLD_E_UNSUPPORTED, ggld_nowhere(),
-                     "io %s: %s; use another, or leave the choice to ggld",
+                     "io %s: %s; use another, or leave the choice to ggld "
+                     "(auto)",
                      names[kind], why);
 }
 
@@ -78,6 +79,11 @@ static bool all_mapped(const ggld_io *io)
     return true;
 }
 
+static bool warms(ggld_purpose purpose)
+{
+    return purpose == GGLD_TO_WARM || purpose == GGLD_TO_WARM_PART;
+}
+
 /* Of what the app has asked for. */
 static ggld_status check_kind(const ggld_io *io, ggld_purpose purpose,
                               ggld_error *err)
@@ -86,7 +92,7 @@ static ggld_status check_kind(const ggld_io *io, ggld_purpose purpose,
         return ggld_fail(err, GGLD_E_INVALID, ggld_nowhere(),
                          "io %" PRIu32 ": is none; 0 to %d are known", io->kind,
                          GGLD_IO_URING);
-    if (purpose == GGLD_TO_WARM && io->kind == GGLD_IO_DIRECT)
+    if (warms(purpose) && io->kind == GGLD_IO_DIRECT)
         return ggld_fail(err, GGLD_E_INVALID, ggld_nowhere(),
                          "io direct: passes the page cache by, and warms "
                          "nothing; use map, pread or uring");
@@ -94,6 +100,20 @@ static ggld_status check_kind(const ggld_io *io, ggld_purpose purpose,
         return refuse(err, io->kind,
                       "the file was not mapped when it was opened");
     return GGLD_OK;
+}
+
+/* A verifier looks at the map, or where there is none, reads through the page
+ * cache: bytes that come in another way are not those that it has seen. */
+static ggld_status check_verified(const ggld_io *io, ggld_error *err)
+{
+    bool mapped = all_mapped(io);
+    if (!io->verifies || io->kind == (mapped ? GGLD_IO_MAP : GGLD_IO_PREAD))
+        return GGLD_OK;
+    return refuse(err, io->kind,
+                  mapped ? "the file's verifier looks at the map, and not at "
+                           "what is read past it"
+                         : "the file's verifier reads through the page cache, "
+                           "and sees nothing of what is read past it");
 }
 
 static ggld_status find_shards(ggld_io *io, const ggld_file *file,
@@ -107,6 +127,7 @@ static ggld_status find_shards(ggld_io *io, const ggld_file *file,
                          "no memory for %" PRIu32 " shards", info.n_shards);
     io->n_shards = info.n_shards;
     io->first_shard = info.shard;
+    io->verifies = info.verifies_data;
     for (uint32_t i = 0; i < io->n_shards; i++) {
         const ggld_file *shard = ggld_file_shard(file, i);
         ggld_io_shard *s = &io->shards[i];
@@ -125,6 +146,8 @@ static ggld_status find_shards(ggld_io *io, const ggld_file *file,
 static uint32_t choose(const ggld_io *io, ggld_purpose purpose)
 {
     uint32_t kind = GGLD_IO_PREAD;
+    if (io->verifies)
+        return all_mapped(io) ? GGLD_IO_MAP : GGLD_IO_PREAD;
     for (uint32_t i = 0; i < io->n_shards; i++) {
         kind = ggld_io_choose(io->shards[i].backing.fd, purpose);
         if (kind == GGLD_IO_PREAD)
@@ -142,8 +165,13 @@ ggld_status ggld_io_open(ggld_io *io, const ggld_file *file, uint32_t kind,
 
     bool chosen = kind == GGLD_IO_AUTO;
     ggld_status status = find_shards(io, file, err);
+    /* To warm, nothing is handed out that somebody would have to have seen. */
+    io->verifies = io->verifies && !warms(purpose);
+    io->exact = purpose == GGLD_TO_WARM_PART || purpose == GGLD_TO_PASS_BY;
     if (status == GGLD_OK)
         status = check_kind(io, purpose, err);
+    if (status == GGLD_OK && !io->by_source && !chosen)
+        status = check_verified(io, err);
     if (status != GGLD_OK)
         return status;
     if (io->by_source)
@@ -153,7 +181,7 @@ ggld_status ggld_io_open(ggld_io *io, const ggld_file *file, uint32_t kind,
                                "copy or the app's own source)");
     if (chosen)
         io->kind = choose(io, purpose);
-    if (purpose == GGLD_TO_WARM)
+    if (warms(purpose))
         io->null_fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
     else if (io->kind == GGLD_IO_DIRECT || io->kind == GGLD_IO_URING)
         return open_direct(io, chosen, err);
@@ -189,6 +217,8 @@ void ggld_io_turn_to(ggld_io *io, uint32_t n, uint32_t shard)
     lane->at = s;
     lane->fd = reopen(s->backing.fd, 0);
     lane->fd_is_own = lane->fd >= 0;
+    if (lane->fd_is_own && io->exact)
+        (void)posix_fadvise(lane->fd, 0, 0, POSIX_FADV_RANDOM);
     if (!lane->fd_is_own)
         lane->fd = s->backing.fd;
 }
@@ -229,26 +259,44 @@ ggld_status ggld_io_add_lanes(ggld_io *io, uint32_t n_lanes,
     return status;
 }
 
-void ggld_io_drop(ggld_io *io, const ggld_extent *extent)
+/* [from, to) without what is too far from the extent to share a folio. */
+static void clip(const ggld_io_shard *s, const ggld_extent *extent,
+                 uint64_t *from, uint64_t *to)
+{
+    uint64_t end = extent->offset + extent->size;
+    uint64_t least =
+        extent->offset - ggld_min_u64(extent->offset, FOLIO_MAX_BYTES);
+    uint64_t most = end + ggld_min_u64(s->file_bytes - end, FOLIO_MAX_BYTES);
+    if (*from < least)
+        *from = least;
+    *from = ggld_min_u64(*from, extent->offset);
+    *to = ggld_min_u64(*to, most);
+    if (*to < end)
+        *to = end;
+}
+
+void ggld_io_drop(ggld_io *io, const ggld_extent *extent, uint64_t from,
+                  uint64_t to)
 {
     const ggld_io_shard *s = ggld_io_shard_of(io, extent->shard);
     if (io->by_source)
         return;
+    clip(s, extent, &from, &to);
     uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
-    uint64_t start = s->backing.fd_offset_bytes + extent->offset;
-    uint64_t end = start + extent->size;
-    start -= ggld_min_u64(start, FOLIO_MAX_BYTES);
-    /* A page that the extent shares with the next goes with that. */
-    start -= start % page;
-    if (extent->offset + extent->size != s->file_bytes)
+    uint64_t start = s->backing.fd_offset_bytes + from;
+    uint64_t end = s->backing.fd_offset_bytes + to;
+    /* A page that is shared goes with whoever is last. */
+    start += (page - start % page) % page;
+    if (to != s->file_bytes)
         end -= end % page;
     if (end <= start)
         return;
     if (io->kind == GGLD_IO_MAP) {
         /* As long as a page is mapped, the page cache keeps it. */
-        uintptr_t from = (uintptr_t)s->backing.map + (uintptr_t)extent->offset;
-        from -= from % page;
-        (void)madvise((void *)from, (size_t)extent->size, MADV_DONTNEED);
+        uintptr_t at = (uintptr_t)s->backing.map + (uintptr_t)extent->offset;
+        uintptr_t over = at % page;
+        (void)madvise((void *)(at - over), (size_t)(extent->size + over),
+                      MADV_DONTNEED);
     }
     (void)posix_fadvise(s->backing.fd, (off_t)start, (off_t)(end - start),
                         POSIX_FADV_DONTNEED);

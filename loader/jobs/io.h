@@ -42,24 +42,28 @@ typedef struct ggld_io {
     uint32_t first_shard; /* number of shards[0] in the set */
     uint32_t kind;        /* GGLD_IO_..., never auto */
     bool by_source;       /* no descriptor: through ggld_tensor_read_bytes */
+    bool verifies;        /* a verifier looks at data, by itself */
     bool cache_first; /* direct, but what is in memory is copied from there */
+    bool exact;       /* no readahead, which a budget has no room for */
     int null_fd;      /* or -1 */
     uint32_t n_lanes;
     ggld_lane lanes[GGLD_JOB_MAX_SLOTS];
 } ggld_io;
 
 typedef enum ggld_purpose {
-    GGLD_TO_WARM,    /* bytes are to be in the page cache */
-    GGLD_TO_KEEP,    /* bytes are wanted, and may stay in the page cache */
-    GGLD_TO_PASS_BY, /* bytes are wanted, and are not to stay */
+    GGLD_TO_WARM,      /* bytes are to be in the page cache */
+    GGLD_TO_WARM_PART, /* the same, and none behind them */
+    GGLD_TO_KEEP,      /* bytes are wanted, and may stay in the page cache */
+    GGLD_TO_PASS_BY,   /* bytes are wanted, and are not to stay */
 } ggld_purpose;
 
 /* What GGLD_IO_AUTO stands for on the file's file system. */
 uint32_t ggld_io_choose(int fd, ggld_purpose purpose);
 
-/* One kind serves all shards. kind as the app asked for it. GGLD_E_INVALID: there is no such kind, or it
- * does not serve the purpose; GGLD_E_UNSUPPORTED: the file, the file system or
- * this build does not offer it. On success io is to be closed. */
+/* One kind serves all shards. kind as the app asked for it. GGLD_E_INVALID:
+ * there is no such kind, or it does not serve the purpose; GGLD_E_UNSUPPORTED:
+ * the file, its verifier, the file system or this build does not offer it. On
+ * success io is to be closed. */
 ggld_status ggld_io_open(ggld_io *io, const ggld_file *file, uint32_t kind,
                          ggld_purpose purpose, ggld_error *err);
 void ggld_io_close(ggld_io *io);
@@ -83,14 +87,25 @@ ggld_status ggld_io_add_lanes(ggld_io *io, uint32_t n_lanes,
  * verifier (but where by_source). GGLD_E_TRUNCATED, GGLD_E_IO. */
 ggld_status ggld_io_fetch(ggld_io *io, uint32_t lane, const ggld_job_plan *plan,
                           const ggld_extent *extent, ggld_error *err);
+/* Is the extent, read before and used since, still in the file? Where it was
+ * read from the map, what has been cut off it was zeros. Else GGLD_E_TRUNCATED.
+ */
+ggld_status ggld_io_recheck(const ggld_io *io, const ggld_job_plan *plan,
+                            const ggld_extent *extent, ggld_error *err);
 /* Brings the extent into the page cache. */
 ggld_status ggld_io_warm(ggld_io *io, uint32_t lane, const ggld_job_plan *plan,
                          const ggld_extent *extent, ggld_error *err);
+/* Where exact: has the system begin to read the extent, which ggld_io_read() is
+ * then to read in small pieces. The others do so by themselves. */
+void ggld_io_ask(ggld_io *io, uint32_t lane, const ggld_extent *extent);
 /* Reads exactly n bytes of the part, from skip bytes of it on, through the
  * page cache (or the source). */
 ggld_status ggld_io_read(ggld_io *io, uint32_t lane, const ggld_part *part,
                          uint64_t skip, void *dst, uint64_t n, ggld_error *err);
-/* Takes the extent out of the process's map and of the page cache. */
-void ggld_io_drop(ggld_io *io, const ggld_extent *extent);
+/* Takes the extent out of the process's map and of the page cache; in that also
+ * what lies beside it from offset from to offset to, as far as the kernel's
+ * pages may reach, as it drops large ones as a whole or not at all. */
+void ggld_io_drop(ggld_io *io, const ggld_extent *extent, uint64_t from,
+                  uint64_t to);
 
 #endif /* GGLD_JOBS_IO_H */

@@ -3,6 +3,7 @@
  * is an error here and never a signal: the map is populated before it is
  * looked at. */
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -21,6 +22,10 @@
 #ifndef SYS_cachestat
 #define SYS_cachestat 451 /* Linux 6.5; C libraries' headers follow later */
 #endif
+
+/* As much as the kernel takes in one call on the disks tried; what it leaves
+ * out is read when it is wanted. */
+#define ASK_BYTES (512u << 10)
 
 /* ---- errors ---- */
 
@@ -71,6 +76,29 @@ static int64_t read_all(int fd, uint8_t *dst, uint64_t n, uint64_t offset)
         done += (uint64_t)got;
     }
     return (int64_t)done;
+}
+
+/* By the descriptor, for the map too: its pages are the file's. */
+static void ask_for(const ggld_io *io, const ggld_lane *lane,
+                    const ggld_extent *extent)
+{
+    uint64_t start = lane->at->backing.fd_offset_bytes + extent->offset;
+    uint64_t n;
+    if (!io->exact)
+        return;
+    for (uint64_t done = 0; done < extent->size; done += n) {
+        n = ggld_min_u64(ASK_BYTES, extent->size - done);
+        (void)posix_fadvise(lane->fd, (off_t)(start + done), (off_t)n,
+                            POSIX_FADV_WILLNEED);
+    }
+}
+
+void ggld_io_ask(ggld_io *io, uint32_t lane, const ggld_extent *extent)
+{
+    if (io->by_source)
+        return;
+    ggld_io_turn_to(io, lane, extent->shard);
+    ask_for(io, &io->lanes[lane], extent);
 }
 
 ggld_status ggld_io_read(ggld_io *io, uint32_t lane, const ggld_part *part,
@@ -147,7 +175,8 @@ static int64_t fetch_direct(ggld_lane *lane, const ggld_extent *extent)
     return (uint64_t)got < before ? 0 : got - (int64_t)before;
 }
 
-static int64_t fetch_mapped(ggld_lane *lane, const ggld_extent *extent)
+static int64_t fetch_mapped(const ggld_io *io, ggld_lane *lane,
+                            const ggld_extent *extent)
 {
     uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
     const uint8_t *data =
@@ -156,8 +185,11 @@ static int64_t fetch_mapped(ggld_lane *lane, const ggld_extent *extent)
     size_t size = (size_t)(extent->size + from % page);
     from -= from % page;
 
-    (void)madvise((void *)from, size, MADV_WILLNEED);
     int status;
+    if (io->exact)
+        ask_for(io, lane, extent);
+    else
+        (void)madvise((void *)from, size, MADV_WILLNEED);
     do
         status = madvise((void *)from, size, MADV_POPULATE_READ);
     while (status != 0 && errno == EINTR);
@@ -209,7 +241,7 @@ static int64_t fetch(ggld_io *io, ggld_lane *lane, const ggld_extent *extent)
 {
     switch (io->kind) {
     case GGLD_IO_MAP: {
-        int64_t got = fetch_mapped(lane, extent);
+        int64_t got = fetch_mapped(io, lane, extent);
         return got < 0 ? probe(lane, extent) : got;
     }
     case GGLD_IO_DIRECT:
@@ -218,6 +250,7 @@ static int64_t fetch(ggld_io *io, ggld_lane *lane, const ggld_extent *extent)
             return fetch_buffered(lane, extent);
         return fetch_direct(lane, extent);
     default:
+        ask_for(io, lane, extent);
         return fetch_buffered(lane, extent);
     }
 }
@@ -238,6 +271,21 @@ static ggld_status fetch_by_source(ggld_io *io, uint32_t lane,
     return status;
 }
 
+ggld_status ggld_io_recheck(const ggld_io *io, const ggld_job_plan *plan,
+                            const ggld_extent *extent, ggld_error *err)
+{
+    if (io->kind != GGLD_IO_MAP)
+        return GGLD_OK;
+    const ggld_io_shard *s = ggld_io_shard_of(io, extent->shard);
+    uint64_t end = extent->offset + extent->size;
+    uint64_t now =
+        ggld_cut_size(s->backing.fd, s->backing.fd_offset_bytes, end);
+    if (now == end)
+        return GGLD_OK;
+    return fail_short(io, piece_at(plan, extent, now), now, err);
+}
+
+/* Populating ends well in the page that the file ends in. */
 static ggld_status settle(const ggld_io *io, const ggld_job_plan *plan,
                           const ggld_extent *extent, int64_t got,
                           ggld_error *err)
@@ -249,7 +297,7 @@ static ggld_status settle(const ggld_io *io, const ggld_job_plan *plan,
         uint64_t end = extent->offset + (uint64_t)got;
         return fail_short(io, piece_at(plan, extent, end), end, err);
     }
-    return GGLD_OK;
+    return ggld_io_recheck(io, plan, extent, err);
 }
 
 ggld_status ggld_io_fetch(ggld_io *io, uint32_t lane, const ggld_job_plan *plan,
@@ -304,6 +352,7 @@ static int64_t warm(ggld_io *io, ggld_lane *lane, const ggld_extent *extent)
 {
     if (io->kind == GGLD_IO_MAP)
         return fetch(io, lane, extent);
+    ask_for(io, lane, extent);
     int64_t got = -EINVAL;
     if (io->kind == GGLD_IO_PREAD && io->null_fd >= 0)
         got = warm_spliced(io, lane, extent);

@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "../base/checked.h"
 #include "start.h"
 
 /* A worker goes on by itself for so long: the way over the loop is two wake-ups
@@ -57,26 +58,55 @@ static ggld_status stream_begin(ggld_job *job, ggld_error *err)
     return status;
 }
 
-static bool take_extent(ggld_stream *self, ggld_extent *out)
+/* The next one for the slot; the one before is what is behind. */
+static bool take_extent(ggld_stream *self, ggld_stream_slot *s)
 {
     uint64_t max_out = on_workers(self) ? UINT64_MAX : self->sizes.chunk_bytes;
+    ggld_extent next;
     uv_mutex_lock(&self->lock);
-    bool taken =
-        ggld_job_plan_next(&self->plan, self->sizes.extent_bytes, max_out, out);
+    bool taken = ggld_job_plan_next(&self->plan, self->sizes.extent_bytes,
+                                    max_out, &next);
+    if (taken) {
+        s->behind = s->extent;
+        s->has_behind = self->drops && s->extent.size != 0;
+        s->extent = next;
+        self->last = next;
+    }
     uv_mutex_unlock(&self->lock);
     return taken;
+}
+
+/* With what is beside it, up to the extents that slots have or will have: of
+ * those the kernel may be reading pages that nobody holds yet. Workers may be
+ * done in any order, and whoever is last of two neighbours drops what they
+ * shared. Chunks in order are dropped in order. */
+static void drop(ggld_stream *self, const ggld_extent *extent)
+{
+    uint64_t from = 0, to = 0;
+    uv_mutex_lock(&self->lock);
+    if (on_workers(self))
+        to = self->last.shard != extent->shard
+                 ? UINT64_MAX
+                 : self->last.offset + self->last.size;
+    for (uint32_t i = 0; i < GGLD_JOB_MAX_SLOTS; i++) {
+        const ggld_extent *e = &self->slots[i].extent;
+        if (e->size == 0 || e->shard != extent->shard)
+            continue;
+        if (e->offset < extent->offset && e->offset + e->size > from)
+            from = e->offset + e->size;
+        if (e->offset > extent->offset)
+            to = ggld_min_u64(to, e->offset);
+    }
+    uv_mutex_unlock(&self->lock);
+    ggld_io_drop(&self->io, extent, from, to);
 }
 
 static bool stream_next(ggld_job *job, uint32_t slot)
 {
     ggld_stream *self = (ggld_stream *)job;
     ggld_stream_slot *s = &self->slots[slot];
-    ggld_extent extent;
-    if (!take_extent(self, &extent))
+    if (!take_extent(self, s))
         return false;
-    s->behind = s->extent;
-    s->has_behind = self->drops && s->extent.size != 0;
-    s->extent = extent;
     s->ready = false;
     uint32_t last = (self->turn + self->n_waiting) % GGLD_JOB_MAX_SLOTS;
     self->order[last] = slot;
@@ -97,7 +127,7 @@ static ggld_status run_worker(ggld_stream *self, uint32_t slot, ggld_error *err)
             return status;
         s->worked_bytes += s->extent.payload;
     } while (!self->drops && uv_hrtime() - started_ns < RUN_NS &&
-             take_extent(self, &s->extent));
+             take_extent(self, s));
     return GGLD_OK;
 }
 
@@ -106,7 +136,7 @@ static ggld_status stream_run(ggld_job *job, uint32_t slot, ggld_error *err)
     ggld_stream *self = (ggld_stream *)job;
     ggld_stream_slot *s = &self->slots[slot];
     if (s->has_behind)
-        ggld_io_drop(&self->io, &s->behind);
+        drop(self, &s->behind);
     s->has_behind = false;
     return on_workers(self) ? run_worker(self, slot, err)
                             : ggld_stream_fill(self, slot, err);
@@ -149,9 +179,10 @@ static void stream_end(ggld_job *job)
     for (uint32_t i = 0; i < GGLD_JOB_MAX_SLOTS; i++) {
         ggld_stream_slot *s = &self->slots[i];
         if (self->drops && s->has_behind)
-            ggld_io_drop(&self->io, &s->behind);
+            drop(self, &s->behind);
         if (self->drops && s->extent.size != 0)
-            ggld_io_drop(&self->io, &s->extent);
+            drop(self, &s->extent);
+        s->extent.size = 0;
         ggld_buffer_free(&s->values);
     }
     ggld_io_close(&self->io);
@@ -172,6 +203,8 @@ static void stream_destroy(ggld_job *job)
     ggld_stream *self = (ggld_stream *)job;
     if (self->has_lock)
         uv_mutex_destroy(&self->lock);
+    if (self->has_verify_lock)
+        uv_mutex_destroy(&self->verify_lock);
     free(self->views);
     free(self);
 }
@@ -215,9 +248,11 @@ static ggld_stream *stream_new(const ggld_view *views, size_t n_views,
     if (self == NULL)
         return NULL;
     self->has_lock = uv_mutex_init(&self->lock) == 0;
+    self->has_verify_lock = uv_mutex_init(&self->verify_lock) == 0;
     if (views != NULL)
         self->views = ggld_copy_views(views, n_views);
-    if (!self->has_lock || (views != NULL && self->views == NULL)) {
+    if (!self->has_lock || !self->has_verify_lock ||
+        (views != NULL && self->views == NULL)) {
         stream_destroy(&self->job);
         return NULL;
     }

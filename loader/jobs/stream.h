@@ -25,7 +25,7 @@ typedef struct ggld_stream_sizes {
 } ggld_stream_sizes;
 
 typedef struct ggld_stream_slot {
-    ggld_extent extent;
+    ggld_extent extent; /* written under the lock, and read by other slots */
     ggld_extent behind; /* the one before, while it is to be dropped */
     bool has_behind;
     bool ready;            /* to be handed out in its turn */
@@ -42,9 +42,12 @@ typedef struct ggld_stream {
     ggld_job_done done;
     void *user;
 
-    uv_mutex_t lock; /* of the place in the plan; workers take from it too */
+    uv_mutex_t lock; /* of the place in the plan, and what slots have */
     bool has_lock;
+    uv_mutex_t verify_lock; /* while a budget's verifier is asked */
+    bool has_verify_lock;
     ggld_job_plan plan;
+    ggld_extent last; /* that was taken */
     ggld_io io;
     ggld_stream_sizes sizes;
     bool drops;  /* what is behind */

@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Chunks out of an extent's bytes: cut to whole blocks, dequantised where
  * values are wanted, and clipped to the view. */
+#include <string.h>
+
 #include "../base/checked.h"
 #include "stream.h"
+
+/* A block of any type fits. */
+#define SWAP_BYTES (16u << 10)
 
 /* The blocks [first_byte, first_byte + n_bytes) of the piece as a chunk whose
  * data is at data: what of them the view covers. */
@@ -29,31 +34,12 @@ static ggld_chunk chunk_of(const ggld_stream *self, const ggld_piece *piece,
     return chunk;
 }
 
-/* A big-endian file's blocks are swapped by the library's own reader. */
-static ggld_status big_endian_values(const ggld_stream *self,
-                                     const ggld_piece *piece,
-                                     uint64_t first_elem, uint64_t n_elems,
-                                     void *dst, ggld_error *err)
-{
-    ggld_view view = ggld_tensor_view(piece->tensor);
-    ggld_status status =
-        ggld_view_elems(&view, &view, first_elem, n_elems, err);
-    if (status != GGLD_OK)
-        return status;
-    if (self->options.format == GGLD_STREAM_F16)
-        return ggld_view_read_f16(&view, dst, n_elems, err);
-    return ggld_view_read_f32(&view, dst, n_elems, err);
-}
-
-static ggld_status make_values(const ggld_stream *self, const ggld_piece *piece,
-                               uint64_t first_byte, const uint8_t *src,
-                               uint64_t n_bytes, void *dst, ggld_error *err)
+/* Of little-endian blocks. */
+static ggld_status dequantize(const ggld_stream *self, const ggld_piece *piece,
+                              const uint8_t *src, uint64_t n_bytes, void *dst,
+                              ggld_error *err)
 {
     uint64_t n_elems = n_bytes / piece->block_bytes * piece->block_elems;
-    if (piece->big_endian)
-        return big_endian_values(
-            self, piece, first_byte / piece->block_bytes * piece->block_elems,
-            n_elems, dst, err);
     if (self->options.format == GGLD_STREAM_F16)
         return ggld_dequantize_f16(piece->type, src, (size_t)n_bytes, dst,
                                    n_elems, err);
@@ -61,14 +47,52 @@ static ggld_status make_values(const ggld_stream *self, const ggld_piece *piece,
                                err);
 }
 
-/* A source's own reads have asked it before. */
-static ggld_status verify(const ggld_stream *self, const ggld_part *part,
+/* The bytes that were read, whichever way, are swapped in a copy that stays in
+ * a core's first cache: they may be the map's. */
+static ggld_status big_endian_values(const ggld_stream *self,
+                                     const ggld_piece *piece,
+                                     const uint8_t *src, uint64_t n_bytes,
+                                     uint8_t *dst, ggld_error *err)
+{
+    uint8_t swapped[SWAP_BYTES];
+    uint64_t most = sizeof swapped / piece->block_bytes * piece->block_bytes;
+    ggld_status status = GGLD_OK;
+    uint64_t n;
+    for (uint64_t done = 0; done < n_bytes && status == GGLD_OK; done += n) {
+        n = ggld_min_u64(n_bytes - done, most);
+        memcpy(swapped, src + done, (size_t)n);
+        status = ggld_swap_bytes(piece->type, swapped, (size_t)n, err);
+        if (status == GGLD_OK)
+            status = dequantize(self, piece, swapped, n, dst, err);
+        dst += ggld_piece_out(&self->plan, piece, n);
+    }
+    return status;
+}
+
+static ggld_status make_values(const ggld_stream *self, const ggld_piece *piece,
+                               const uint8_t *src, uint64_t n_bytes, void *dst,
+                               ggld_error *err)
+{
+    if (piece->big_endian)
+        return big_endian_values(self, piece, src, n_bytes, dst, err);
+    return dequantize(self, piece, src, n_bytes, dst, err);
+}
+
+/* A source's own reads have asked it before. A verifier reads more than it is
+ * asked about, and reads that once: within a budget it is asked by one worker at
+ * a time, or it would bring back for one what another has passed and dropped. */
+static ggld_status verify(ggld_stream *self, const ggld_part *part,
                           ggld_error *err)
 {
-    if (self->io.by_source)
+    if (self->io.by_source || !self->io.verifies)
         return GGLD_OK;
-    return ggld_tensor_verify(part->piece->tensor, part->first_byte,
-                              part->n_bytes, err);
+    if (self->drops)
+        uv_mutex_lock(&self->verify_lock);
+    ggld_status status = ggld_tensor_verify(
+        part->piece->tensor, part->first_byte, part->n_bytes, err);
+    if (self->drops)
+        uv_mutex_unlock(&self->verify_lock);
+    return status;
 }
 
 /* ---- on the loop ---- */
@@ -88,11 +112,13 @@ ggld_status ggld_stream_fill(ggld_stream *self, uint32_t slot, ggld_error *err)
         status = verify(self, &part, err);
         if (status != GGLD_OK || self->plan.value_bytes == 0)
             continue;
-        status = make_values(self, part.piece, part.first_byte,
-                             data + (part.offset - extent->offset),
-                             part.n_bytes, to, err);
+        status =
+            make_values(self, part.piece, data + (part.offset - extent->offset),
+                        part.n_bytes, to, err);
         to += ggld_piece_out(&self->plan, part.piece, part.n_bytes);
     }
+    if (status == GGLD_OK)
+        status = ggld_io_recheck(&self->io, &self->plan, extent, err);
     return status;
 }
 
@@ -132,8 +158,11 @@ static ggld_status work_chunk(ggld_stream *self, uint32_t slot,
     const uint8_t *out = data;
     if (self->plan.value_bytes != 0) {
         out = self->slots[slot].values.data;
-        ggld_status status = make_values(self, piece, first_byte, data, n_bytes,
+        ggld_status status = make_values(self, piece, data, n_bytes,
                                          self->slots[slot].values.data, err);
+        if (status == GGLD_OK)
+            status = ggld_io_recheck(&self->io, &self->plan,
+                                     &self->slots[slot].extent, err);
         if (status != GGLD_OK)
             return status;
     }
@@ -190,7 +219,9 @@ ggld_status ggld_stream_work(ggld_stream *self, uint32_t slot, ggld_error *err)
     ggld_part part;
     size_t i = 0;
 
-    if (!self->pieces)
+    if (self->pieces)
+        ggld_io_ask(&self->io, slot, extent);
+    else
         status = ggld_io_fetch(&self->io, slot, &self->plan, extent, err);
     while (status == GGLD_OK &&
            ggld_extent_part(&self->plan, extent, &i, &part)) {

@@ -74,6 +74,7 @@ void ggld_file_get_info(const ggld_file *file, ggld_file_info *out)
     info.data_bytes = info.file_bytes - info.metadata_bytes;
     info.n_elems = file->n_elems;
     info.heap_bytes = file->heap_bytes;
+    info.verifies_data = ggld_file_shard(file, 0)->verifier.check_range != NULL;
     ggld_struct_give(out, &info, sizeof info);
 }
 

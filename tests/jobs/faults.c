@@ -227,114 +227,6 @@ static void test_open_faults(void)
     }
 }
 
-/* ---- a file that becomes shorter ---- */
-
-typedef struct cutter {
-    outcome end;
-    const char *path;
-    uint64_t cut_at;
-    int n_chunks;
-} cutter;
-
-static int cut_chunk(ggld_job *job, const ggld_chunk *chunk, void *user)
-{
-    cutter *c = user;
-    (void)job, (void)chunk;
-    if (c->n_chunks++ == 0)
-        CHECK(truncate(c->path, (off_t)c->cut_at) == 0, "truncate: %s",
-              strerror(errno));
-    return 0;
-}
-
-static void check_cut(const cutter *c, uint64_t had, const char *what)
-{
-    char numbers[80];
-    outcome_check(&c->end, GGLD_E_TRUNCATED, what);
-    snprintf(numbers, sizeof numbers, "it has %llu bytes now, and had %llu",
-             (unsigned long long)c->cut_at, (unsigned long long)had);
-    CHECK(strstr(c->end.result.message, numbers) != NULL,
-          "%s: expected '%s', got: %s", what, numbers, c->end.result.message);
-    CHECK(c->end.result.section == GGLD_IN_TENSOR_DATA &&
-              c->end.result.offset == c->cut_at,
-          "%s: expected the offset of the cut, got %llu", what,
-          (unsigned long long)c->end.result.offset);
-}
-
-static void cut_stream(uint32_t io, uint32_t format)
-{
-    char *made = model_write_layers(3, 3000000);
-    ggld_file *file = model_open(made, 0);
-    ggld_file_info info = { sizeof info };
-    ggld_stream_options options = ggld_stream_options_init();
-    cutter c = { .path = made };
-    char what[80];
-    ggld_job *job;
-    uv_loop_t loop;
-    ggld_error err;
-    ggld_file_get_info(file, &info);
-    c.cut_at = info.file_bytes / 2 + 1;
-    options.io = io;
-    options.format = format;
-    options.chunk_bytes = 300000;
-    options.n_parallel = 2;
-    uv_loop_init(&loop);
-    snprintf(what, sizeof what, "cut while streaming, io %u, format %u", io,
-             format);
-    MUST(ggld_stream_start(&job, &loop, file, NULL, 0, &options, cut_chunk,
-                           outcome_done, &c, &err),
-         err);
-    loop_finish(&loop, what);
-    if (c.end.result.code == GGLD_E_UNSUPPORTED)
-        printf("left out: %s: %s\n", what, c.end.result.message);
-    else
-        check_cut(&c, info.file_bytes, what);
-    ggld_close(file);
-    model_remove(made);
-}
-
-static void cut_prefetch(uint32_t io)
-{
-    char *made = model_write_layers(2, 3000000);
-    ggld_file *file = model_open(made, 0);
-    ggld_file_info info = { sizeof info };
-    ggld_prefetch_options options = ggld_prefetch_options_init();
-    cutter c = { .path = made };
-    ggld_view views[4];
-    char what[80];
-    ggld_job *job;
-    uv_loop_t loop;
-    ggld_error err;
-    ggld_file_get_info(file, &info);
-    c.cut_at = info.file_bytes - 40000;
-    options.io = io;
-    uv_loop_init(&loop);
-    snprintf(what, sizeof what, "cut before warming, io %u", io);
-    for (size_t i = 0; i < 4; i++)
-        views[i] = ggld_tensor_view(ggld_tensor_at(file, i));
-    cut_chunk(NULL, NULL, &c);
-    MUST(ggld_prefetch_start(&job, &loop, views, 4, &options, outcome_done, &c,
-                             &err),
-         err);
-    loop_finish(&loop, what);
-    if (c.end.result.code == GGLD_E_UNSUPPORTED)
-        printf("left out: %s: %s\n", what, c.end.result.message);
-    else
-        check_cut(&c, info.file_bytes, what);
-    ggld_close(file);
-    model_remove(made);
-}
-
-static void test_cut_files(void)
-{
-    for (uint32_t io = GGLD_IO_PREAD; io <= GGLD_IO_URING; io++)
-        for (uint32_t format = 0; format <= GGLD_STREAM_F32; format++)
-            cut_stream(io, format);
-    /* Bytes of the map can't be handed out safely when this is done to it. */
-    for (uint32_t io = GGLD_IO_MAP; io <= GGLD_IO_URING; io++)
-        if (io != GGLD_IO_DIRECT)
-            cut_prefetch(io);
-}
-
 /* ---- sources and verifiers that refuse ---- */
 
 typedef struct sick_source {
@@ -481,7 +373,6 @@ int main(void)
     test_starts_refused();
     test_arguments();
     test_open_faults();
-    test_cut_files();
     test_source_that_fails();
     test_verifier_that_refuses(0);
     test_verifier_that_refuses(GGLD_STREAM_ON_WORKERS);

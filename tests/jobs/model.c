@@ -37,11 +37,11 @@ uint8_t model_byte(uint64_t offset)
     return (uint8_t)(word_at(offset) >> offset % 8 * 8);
 }
 
-static void put(FILE *f, uint64_t value, size_t n)
+static void put(FILE *f, bool big, uint64_t value, size_t n)
 {
     uint8_t bytes[8] = { 0 };
     for (size_t i = 0; i < n; i++)
-        bytes[i] = (uint8_t)(value >> 8 * i);
+        bytes[big ? n - 1 - i : i] = (uint8_t)(value >> 8 * i);
     if (fwrite(bytes, 1, n, f) != n)
         die("fwrite");
 }
@@ -60,27 +60,28 @@ static uint64_t pad(uint64_t n)
     return (n + 31) / 32 * 32;
 }
 
-static uint64_t put_table(FILE *f, const model_tensor *tensors, size_t n)
+static uint64_t put_table(FILE *f, bool big, const model_tensor *tensors,
+                          size_t n)
 {
     uint64_t offset = 0;
     fwrite("GGUF", 1, 4, f);
-    put(f, 3, 4);
-    put(f, n, 8);
-    put(f, 0, 8);
+    put(f, big, 3, 4);
+    put(f, big, n, 8);
+    put(f, big, 0, 8);
     for (size_t i = 0; i < n; i++) {
         char name[32];
         int len = snprintf(name, sizeof name, "t%zu", i);
-        put(f, (uint64_t)len, 8);
+        put(f, big, (uint64_t)len, 8);
         fwrite(name, 1, (size_t)len, f);
-        put(f, 2, 4);
-        put(f, tensors[i].row_elems, 8);
-        put(f, tensors[i].n_rows, 8);
-        put(f, tensors[i].type, 4);
-        put(f, offset, 8);
+        put(f, big, 2, 4);
+        put(f, big, tensors[i].row_elems, 8);
+        put(f, big, tensors[i].n_rows, 8);
+        put(f, big, tensors[i].type, 4);
+        put(f, big, offset, 8);
         offset += pad(tensor_bytes(&tensors[i]));
     }
     while (ftell(f) % 32 != 0)
-        put(f, 0, 1);
+        put(f, big, 0, 1);
     return offset;
 }
 
@@ -97,7 +98,7 @@ static void put_data(FILE *f, uint64_t size)
     }
 }
 
-char *model_write(const model_tensor *tensors, size_t n)
+char *model_write_in(bool big, const model_tensor *tensors, size_t n)
 {
     const char *folder = getenv("TMPDIR");
     char *path = malloc(4096);
@@ -109,14 +110,24 @@ char *model_write(const model_tensor *tensors, size_t n)
     FILE *f = fd < 0 ? NULL : fdopen(fd, "w");
     if (f == NULL)
         die(path);
-    put_data(f, put_table(f, tensors, n));
+    put_data(f, put_table(f, big, tensors, n));
     /* Dirty pages can't be dropped, and direct reads would write them first. */
     if (fflush(f) != 0 || fdatasync(fd) != 0 || fclose(f) != 0)
         die(path);
     return path;
 }
 
+char *model_write(const model_tensor *tensors, size_t n)
+{
+    return model_write_in(false, tensors, n);
+}
+
 char *model_write_layers(size_t n, uint64_t n_bytes)
+{
+    return model_write_layers_in(false, n, n_bytes);
+}
+
+char *model_write_layers_in(bool big, size_t n, uint64_t n_bytes)
 {
     model_tensor *tensors = calloc(2 * n, sizeof *tensors);
     if (tensors == NULL)
@@ -126,7 +137,7 @@ char *model_write_layers(size_t n, uint64_t n_bytes)
         tensors[2 * i + 1] =
             (model_tensor){ GGLD_TYPE_Q4_0, n_bytes / (16 * 18), 512 };
     }
-    char *path = model_write(tensors, 2 * n);
+    char *path = model_write_in(big, tensors, 2 * n);
     free(tensors);
     return path;
 }

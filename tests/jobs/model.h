@@ -19,6 +19,9 @@ typedef struct model_tensor {
 char *model_write(const model_tensor *tensors, size_t n);
 /* n tensors of n_bytes each, about, of q4_0, with small f32 ones between. */
 char *model_write_layers(size_t n, uint64_t n_bytes);
+/* The same in either byte order; data has the same bytes in both. */
+char *model_write_in(bool big, const model_tensor *tensors, size_t n);
+char *model_write_layers_in(bool big, size_t n, uint64_t n_bytes);
 /* Removes the file and frees the name. */
 void model_remove(char *path);
 

@@ -241,14 +241,17 @@ int main(void)
         { GGLD_TYPE_F64, 4100, 1 },   { GGLD_TYPE_I8, 1, 1 },
         { GGLD_TYPE_IQ2_S, 77, 512 },
     };
-    char *path = model_write(tensors, sizeof tensors / sizeof tensors[0]);
     loop_warm_up();
     int fds = count_fds();
-    test_all_tensors(path);
-    test_views(path);
+    for (int big = 0; big < 2; big++) {
+        char *path = model_write_in(big != 0, tensors,
+                                    sizeof tensors / sizeof tensors[0]);
+        test_all_tensors(path);
+        test_views(path);
+        model_remove(path);
+    }
     CHECK(count_fds() == fds, "descriptors: expected %d, got %d", fds,
           count_fds());
-    model_remove(path);
     printf("%d failed\n", n_failed);
     return n_failed != 0;
 }
