@@ -191,15 +191,12 @@ static int hash_model(hashing *h, const model *m, hash_run *r)
     ggld_job *job;
     ggld_error err;
     h->options.name = m->path;
-    int code = uv_loop_init(&loop);
-    if (code != 0)
-        return report(m->path, "no loop: %s", uv_strerror(code));
-    job_run_begin(&r->run, m->path, "hashing");
+    int status = job_run_begin(&r->run, &loop, m->path, "hashing");
+    if (status != STATUS_GOOD)
+        return status;
     if (ggld_hash_start(&job, &loop, m->file, &h->options, take_manifest, r,
-                        &err) != GGLD_OK) {
-        (void)uv_loop_close(&loop);
-        return report_error(m->path, &err);
-    }
+                        &err) != GGLD_OK)
+        return job_run_failed(&r->run, &loop, &err);
     return job_run_finish(&r->run, &loop);
 }
 

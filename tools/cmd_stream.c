@@ -92,19 +92,16 @@ static int stream(const model *m, const ggld_stream_options *options,
     uv_loop_t loop;
     ggld_job *job;
     ggld_error err;
-    int code = uv_loop_init(&loop);
-    if (code != 0)
-        return report(m->path, "no loop: %s", uv_strerror(code));
     memset(s, 0, sizeof *s);
+    int status = job_run_begin(&s->run, &loop, m->path, "streaming");
+    if (status != STATUS_GOOD)
+        return status;
     s->m = m;
     s->cached_before_bytes = cache_bytes(m);
-    job_run_begin(&s->run, m->path, "streaming");
     if (ggld_stream_start(&job, &loop, m->file, NULL, 0, options, on_chunk,
-                          job_run_done, s, &err) != GGLD_OK) {
-        (void)uv_loop_close(&loop);
-        return report_error(m->path, &err);
-    }
-    int status = job_run_finish(&s->run, &loop);
+                          job_run_done, s, &err) != GGLD_OK)
+        return job_run_failed(&s->run, &loop, &err);
+    status = job_run_finish(&s->run, &loop);
     look(s);
     return status;
 }

@@ -223,14 +223,11 @@ static int compare(verifying *v, verify_run *r)
 {
     uv_loop_t loop;
     ggld_error err;
-    int code = uv_loop_init(&loop);
-    if (code != 0)
-        return report(v->path, "no loop: %s", uv_strerror(code));
-    job_run_begin(&r->run, v->path, "verifying");
-    if (start(v, &loop, r, &err) != GGLD_OK) {
-        (void)uv_loop_close(&loop);
-        return report_error(v->path, &err);
-    }
+    int status = job_run_begin(&r->run, &loop, v->path, "verifying");
+    if (status != STATUS_GOOD)
+        return status;
+    if (start(v, &loop, r, &err) != GGLD_OK)
+        return job_run_failed(&r->run, &loop, &err);
     return job_run_finish(&r->run, &loop);
 }
 

@@ -19,15 +19,12 @@ static int warm(const args *a, const selection *s,
     uv_loop_t loop;
     ggld_job *job;
     ggld_error err;
-    int code = uv_loop_init(&loop);
-    if (code != 0)
-        return report(a->operands[0], "no loop: %s", uv_strerror(code));
-    job_run_begin(r, a->operands[0], "warming");
+    int status = job_run_begin(r, &loop, a->operands[0], "warming");
+    if (status != STATUS_GOOD)
+        return status;
     if (ggld_prefetch_start(&job, &loop, s->views, s->n_views, options,
-                            job_run_done, r, &err) != GGLD_OK) {
-        (void)uv_loop_close(&loop);
-        return report_error(r->path, &err);
-    }
+                            job_run_done, r, &err) != GGLD_OK)
+        return job_run_failed(r, &loop, &err);
     return job_run_finish(r, &loop);
 }
 
@@ -63,8 +60,7 @@ static int warm_run(const args *a)
     if (status != STATUS_GOOD)
         return status;
     options.progress = job_run_progress;
-    status =
-        select_tensors(&m, a->values[OPT_TENSORS], a->values[OPT_ORDER], &s);
+    status = select_tensors(&m, a, OPT_TENSORS, a->values[OPT_ORDER], &s);
     if (status == STATUS_GOOD) {
         status = warm(a, &s, &options, &r);
         if (status == STATUS_GOOD && a->values[OPT_JSON] != NULL)
@@ -79,7 +75,8 @@ static int warm_run(const args *a)
 
 static const option_row options[] = {
     [OPT_TENSORS] = { "tensors", 0, "GLOB,...",
-                      "only tensors with such names (default: all)" },
+                      "only tensors with such names (default: all)",
+                      .is_repeated = true },
     [OPT_ORDER] = { "order", 0, "FILE",
                     "names and patterns, one a line: these first" },
     [OPT_BUDGET] = { "budget", 0, "SIZE", "stop when so much is warm" },

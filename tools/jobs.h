@@ -26,7 +26,13 @@ int job_open(const args *a, const char *io, const char *budget,
              const char *single, bool past_cache, uint32_t *io_out,
              uint64_t *budget_bytes, model *m);
 
-void job_run_begin(job_run *r, const char *path, const char *label);
+/* Makes the loop, once it is known that libuv's pool can be had. Exit status;
+ * what is wrong has been reported, and there is no loop. */
+int job_run_begin(job_run *r, struct uv_loop_s *loop, const char *path,
+                  const char *label);
+/* Where nothing was started. Reports err, and gives the exit status. */
+int job_run_failed(const job_run *r, struct uv_loop_s *loop,
+                   const ggld_error *err);
 void job_run_progress(ggld_job *job, uint64_t done_bytes, uint64_t total_bytes,
                       void *user);
 void job_run_done(ggld_job *job, const ggld_error *result, void *user);

@@ -2,6 +2,7 @@
 /* ggld: the table of commands, and what is said before one of them runs and
  * after it has run. */
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -148,11 +149,24 @@ static void end_by_pipe(void)
     (void)raise(SIGPIPE);
 }
 
+/* Standard descriptors that the caller has closed would become those of the
+ * next files, and messages would be written to them; libuv ends a program that
+ * closes one. They are kept by what can be neither read nor written, so that
+ * they stay closed to everybody who tries. */
+static void keep_standard_fds(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && errno == EBADF)
+            (void)!open("/", O_PATH); /* the lowest that is free */
+}
+
 int main(int argc, char **argv)
 {
     output o;
     args a = { .out = &o };
     ggld_error err;
+
+    keep_standard_fds();
 
     /* A closed pipe and a limit of file size are errors that are met where they
      * come up, like a full disk. */

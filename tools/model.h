@@ -11,7 +11,7 @@
 typedef struct model {
     const char *path;
     ggld_file *file;
-    uint32_t open_flags; /* GGLD_OPEN_SINGLE, or 0 */
+    uint32_t open_flags; /* that it was opened with */
     ggld_file_info info;
     bool whole;              /* false: tensor data is missing */
     uint64_t n_whole;        /* tensors whose data is all there */
@@ -34,7 +34,7 @@ static inline uint32_t single_flag(const char *value)
 
 /* Exit status; what is wrong has been reported. model_open wants a file that
  * is whole, model_open_partial takes one whose data is not, and notes it. flags
- * are GGLD_OPEN_SINGLE or 0. */
+ * are GGLD_OPEN_SINGLE and _PREAD, or 0. */
 int model_open_with(model *m, const char *path, uint32_t flags);
 int model_open(model *m, const char *path); /* of a command without --single */
 int model_open_partial(model *m, const char *path, uint32_t flags);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "opts.h"
 #include "report.h"
 
 #define NAME_MAX_BYTES 4096
@@ -48,19 +49,27 @@ static int want_pattern(choice *c, const char *pattern)
 static int want_globs(choice *c, const char *globs)
 {
     int status = STATUS_GOOD;
-    if (globs == NULL) {
-        memset(c->wanted, true, c->n_tensors * sizeof *c->wanted);
-        return STATUS_GOOD;
-    }
     char *words = strdup(globs);
     if (words == NULL)
         return report(c->m->path, "no memory");
     char *rest = words;
     char *word;
     while (status == STATUS_GOOD && (word = strsep(&rest, ",")) != NULL)
-        if (*word != '\0')
+        if (*word != '\0' || *globs == '\0')
             status = want_pattern(c, word);
     free(words);
+    return status;
+}
+
+static int want_given(choice *c, const args *a, int option)
+{
+    const char *globs;
+    int at = 0, status = STATUS_GOOD;
+    if (a->values[option] == NULL)
+        memset(c->wanted, true, c->n_tensors * sizeof *c->wanted);
+    while (status == STATUS_GOOD &&
+           (globs = opts_given(a, option, &at)) != NULL)
+        status = want_globs(c, globs);
     return status;
 }
 
@@ -124,9 +133,9 @@ static int by_offset(const void *a, const void *b)
                : x.file_offset_bytes > y.file_offset_bytes;
 }
 
-static int choose(choice *c, const char *globs, const char *order_path)
+static int choose(choice *c, const args *a, int option, const char *order_path)
 {
-    int status = want_globs(c, globs);
+    int status = want_given(c, a, option);
     if (status == STATUS_GOOD && order_path != NULL)
         status = place_by_file(c, order_path);
     if (status != STATUS_GOOD)
@@ -139,8 +148,8 @@ static int choose(choice *c, const char *globs, const char *order_path)
     return STATUS_GOOD;
 }
 
-int select_tensors(const model *m, const char *globs, const char *order_path,
-                   selection *out)
+int select_tensors(const model *m, const args *a, int option,
+                   const char *order_path, selection *out)
 {
     choice c = { .m = m, .list = out };
     int status;
@@ -153,7 +162,7 @@ int select_tensors(const model *m, const char *globs, const char *order_path,
     if (c.wanted == NULL || c.placed == NULL || out->views == NULL)
         status = report(m->path, "no memory for a list of tensors");
     else
-        status = choose(&c, globs, order_path);
+        status = choose(&c, a, option, order_path);
     free(c.wanted);
     free(c.placed);
     if (status != STATUS_GOOD)

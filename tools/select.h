@@ -12,12 +12,13 @@ typedef struct selection {
     uint64_t size_bytes;
 } selection;
 
-/* globs: patterns with commas between, or NULL for all tensors. order_path: a
+/* By the values of a repeated option, patterns with commas between; all tensors
+ * where it is not given. order_path: a
  * file of names and patterns, one a line, in whose order those that it names
  * come first, the others following in the order of the file; or NULL. A pattern
  * that no tensor has is an error. Exit status; what is wrong is reported. */
-int select_tensors(const model *m, const char *globs, const char *order_path,
-                   selection *out);
+int select_tensors(const model *m, const args *a, int option,
+                   const char *order_path, selection *out);
 void select_free(selection *s);
 
 #endif /* TOOLS_SELECT_H */

@@ -31,6 +31,13 @@ expect "warm: a name that is not there" 1 "" \
 run warm --json --budget 8K "$sample"
 json "warm: budget" '.warm_bytes<=8192 and .warm_bytes>7000' true
 expect "warm: a small budget" 1 "" "budget of 100" warm --budget 100 "$sample"
+run warm --json --tensors 'blk.0.*' --tensors output_norm.weight "$sample"
+json "warm: patterns given twice" '.tensors' "$("$ggld" tensors --json "$sample" |
+    jq '[.tensors[].name|select(startswith("blk.0.") or .=="output_norm.weight")]|length')"
+expect "warm: a pattern that is empty" 1 "" "no tensor is called ''" \
+    warm --tensors '' "$sample"
+expect "warm: one of two patterns that is empty" 1 "" "no tensor is called ''" \
+    warm --tensors 'blk.0.*' --tensors= "$sample"
 expect "warm: no budget" 2 "" "--budget is 'x'" warm --budget x "$sample"
 printf '%s\r\n' '# last first' '' output_norm.weight 'blk.1.*' >"$work/order"
 run warm --json --order "$work/order" --tensors '*norm*' "$sample"
@@ -63,7 +70,7 @@ fi
 run warm "$sample"
 expect "residency" 0 "blk.1 " "" residency "$sample"
 has "residency: all is there" "$work/out" \
-    "[########################################]  100 %"
+    "[################################]  100 %"
 run residency --json "$sample"
 json "residency: JSON" '[.size_bytes,.resident_bytes]' "[$bytes,$bytes]"
 json "residency: layers" '[.layers[].name]|sort' \
@@ -84,12 +91,92 @@ else
     skip "residency: somebody else's file" "not root, or no setpriv"
 fi
 
+# A model of names alone, each of a tensor of 1024 floats.
+of_names() { # FILE NAME...
+    local file=$1 at=0 name
+    shift
+    {
+        header $# 1
+        kv_text general.architecture t5
+        for name; do
+            tensor "$name" 0 $at 1024
+            at=$((at + 4096))
+        done
+    } >"$file"
+    pad "$file"
+    zeros $at >>"$file"
+}
+of_names "$work/names.gguf" token_embd.weight enc.blk.0.attn_q.weight \
+    enc.blk.0.ffn.weight enc.blk.1.attn_q.weight dec.blk.0.attn_q.weight \
+    dec.blk.10.attn_q.weight v.blk.3.ffn.weight v.patch_embd.weight mm.0.weight \
+    mm.2.bias enc.output_norm.weight 7.weight blk.1x.weight
+run residency --json "$work/names.gguf"
+json "residency: a row for each layer of each part" '[.layers[]|[.name,.tensors]]' \
+    '[["token_embd",1],["enc.blk.0",2],["enc.blk.1",1],["dec.blk.0",1],["dec.blk.10",1],["v.blk.3",1],["v",1],["mm.0",1],["mm.2",1],["enc",1],["7",1],["blk",1]]'
+
+widest() { tr -d '\r' | awk '{ if (length > n) n = length } END { print n + 0 }'; }
+long=$(printf 'x%.0s' {1..60})
+of_names "$work/long.gguf" "$long.blk.0.weight" "$long.blk.1.weight" blk.0.weight
+run residency "$work/long.gguf"
+is "residency: no row is wider than 80 columns" true \
+    "$([ "$(widest <"$work/out")" -le 80 ] && echo true || widest <"$work/out")"
+has "residency: a name that is cut" "$work/out" "xxx...  ["
+if command -v script >/dev/null; then
+    for columns in 46 60 80 132; do
+        script -qec "stty cols $columns; '$ggld' residency '$work/long.gguf'" \
+            /dev/null </dev/null >"$work/out" 2>&1
+        is "residency: no row is wider than $columns columns" true \
+            "$([ "$(widest <"$work/out")" -le $columns ] && echo true || widest <"$work/out")"
+        script -qec "COLUMNS=$columns '$ggld' residency '$work/long.gguf'" \
+            /dev/null </dev/null >"$work/out" 2>&1
+        is "residency: no row is wider than COLUMNS=$columns" true \
+            "$([ "$(widest <"$work/out")" -le $columns ] && echo true || widest <"$work/out")"
+    done
+else
+    skip "residency: rows as wide as the terminal" "no script(1)"
+fi
+
+# ---- the bar ----
+# Each read takes a while, so that there is one.
+for columns in 12 30 50 100; do
+    script -qec "stty cols $columns; strace -f -o /dev/null -e trace=pread64 \
+        -e inject=pread64:delay_enter=300000 '$ggld' hash '$sample'" /dev/null \
+        </dev/null 2>/dev/null | tr '\r' '\n' | sed 's/\x1b\[K//g' |
+        grep '^hashing' >"$work/bar"
+    if [ -s "$work/bar" ]; then
+        is "a bar of $columns columns at most" true \
+            "$([ "$(widest <"$work/bar")" -lt $columns ] && echo true || widest <"$work/bar")"
+    else
+        skip "a bar of $columns columns at most" \
+            "no strace, or no script, or no bar was drawn"
+    fi
+done
+
 # ---- stream ----
 expect "stream" 0 "page cache" "" stream --budget 1M "$sample"
 run warm "$sample"
 run stream --json "$sample"
 json "stream: what was warm before" \
     '.page_cache_before_bytes == .peak_page_cache_bytes' true
+# --io pread does without a map.
+if command -v strace >/dev/null && [ -z "${GGLD_SANITIZED-}" ]; then
+    for command in warm stream; do
+        for io in map pread; do
+            strace -f -y -e trace=mmap -o "$work/maps" \
+                "$ggld" $command --io $io "$sample" >/dev/null 2>&1
+            [ -s "$work/maps" ] ||
+                skip "$command --io $io: maps" "strace does not work here"
+            # What looks at the page cache maps a tensor for a moment.
+            size=$(stat -c %s "$sample")
+            is "$command --io $io: the file is mapped" \
+                "$([ $io = map ] && echo yes || echo no)" \
+                "$(grep -q "NULL, $size, PROT_READ.*$sample" "$work/maps" &&
+                    echo yes || echo no)"
+        done
+    done
+else
+    skip "stream --io pread: no map" "no strace, or a sanitizer"
+fi
 for io in auto map pread; do
     for f32 in '' --f32; do
         # shellcheck disable=SC2086 # an option or none
