@@ -32,20 +32,30 @@ typedef struct groups {
     size_t *of_tensor;
 } groups;
 
-/* "blk.12.attn_q.weight" is of "blk.12", others of their first part. */
-static ggld_string group_name(ggld_string name)
+static bool is_number(const char *text, size_t len)
 {
     size_t n = 0;
-    while (n < name.len && name.data[n] != '.')
+    while (n < len && text[n] >= '0' && text[n] <= '9')
         n++;
-    size_t digits = n + 1;
-    while (digits < name.len && name.data[digits] >= '0' &&
-           name.data[digits] <= '9')
-        digits++;
-    if (digits > n + 1 && (digits == name.len || name.data[digits] == '.'))
-        n = digits;
-    ggld_string out = { name.data, n < name.len ? n : name.len };
-    return out;
+    return len > 0 && n == len;
+}
+
+/* Up to the first part that is a number: "blk.12.attn_q.weight" is of "blk.12",
+ * "enc.blk.3.ffn_up.weight" of "enc.blk.3"; others are of their first part. */
+static ggld_string group_name(ggld_string name)
+{
+    size_t first = 0, at = 0;
+    while (at <= name.len) {
+        size_t end = at;
+        while (end < name.len && name.data[end] != '.')
+            end++;
+        if (at == 0)
+            first = end;
+        else if (is_number(name.data + at, end - at))
+            return (ggld_string){ name.data, end };
+        at = end + 1;
+    }
+    return (ggld_string){ name.data, first };
 }
 
 static bool same_name(ggld_string a, ggld_string b)
@@ -174,32 +184,65 @@ static int fill(const model *m, groups *g, uint64_t *resident)
 
 /* ---- printing ---- */
 
-static char cell_mark(const group *g, uint64_t cell)
+/* Columns of a row: what stands beside name and picture takes the others. */
+typedef struct columns {
+    size_t name;
+    size_t picture; /* marks; 0: there is no room */
+} columns;
+
+#define BESIDE  37 /* "  [" and "]  100 %  1023.9 MiB of 1023.9 MiB" */
+#define PICTURE 8  /* less shows nothing */
+
+static columns columns_of(const output *o, const groups *g)
 {
-    uint64_t size = cell_begin(g, cell + 1) - cell_begin(g, cell);
-    double part = size != 0 ? (double)g->cells[cell] / (double)size : 0;
+    size_t all = text_terminal_columns(o->fd);
+    size_t room = all > BESIDE ? all - BESIDE : 0;
+    columns c = { 8, 0 };
+    size_t most = room > 8 + PICTURE ? room - PICTURE : 8;
+    for (size_t i = 0; i < g->n; i++) {
+        size_t w = text_name_width(g->list[i].name.data, g->list[i].name.len);
+        c.name = w > c.name ? w : c.name;
+    }
+    c.name = c.name < most ? c.name : most;
+    c.picture = room > c.name ? room - c.name : 0;
+    c.picture = c.picture < N_CELLS ? c.picture : N_CELLS;
+    c.picture = c.picture < PICTURE ? 0 : c.picture;
+    return c;
+}
+
+/* Of mark i of n, which may be several cells. */
+static char mark_of(const group *g, size_t i, size_t n)
+{
+    uint64_t from = i * N_CELLS / n, to = (i + 1) * N_CELLS / n;
+    uint64_t size = cell_begin(g, to) - cell_begin(g, from);
+    uint64_t resident = 0;
+    if (g->resident_bytes == GGLD_RESIDENT_UNKNOWN)
+        return '?';
+    for (uint64_t k = from; k < to; k++)
+        resident += g->cells[k];
+    double part = size != 0 ? (double)resident / (double)size : 0;
     /* Blocks at a cell's ends count for its neighbours. */
     if (part >= 0.95 || g->resident_bytes == g->size_bytes)
         return '#';
     return part >= 0.5 ? '+' : part > 0 ? '-' : '.';
 }
 
-static void print_group(output *o, const group *g, size_t width)
+static void print_group(output *o, const group *g, const columns *c)
 {
     char bar[N_CELLS + 1] = { 0 };
-    bool known = g->resident_bytes != GGLD_RESIDENT_UNKNOWN;
-    for (uint64_t i = 0; i < N_CELLS; i++)
-        bar[i] = known ? cell_mark(g, i) : '?';
-    text_put_column(o, g->name.data, g->name.len, width);
-    out_printf(o, "  [%s]  ", bar);
-    if (known)
-        out_printf(o, "%3.0f %%  %10s",
+    for (size_t i = 0; i < c->picture; i++)
+        bar[i] = mark_of(g, i, c->picture);
+    text_put_fitted(o, g->name.data, g->name.len, c->name);
+    if (c->picture != 0)
+        out_printf(o, "  [%s]", bar);
+    if (g->resident_bytes != GGLD_RESIDENT_UNKNOWN)
+        out_printf(o, "  %3.0f %%  %10s",
                    g->size_bytes == 0 ? 100.0
                                       : 100.0 * (double)g->resident_bytes /
                                             (double)g->size_bytes,
                    text_size(g->resident_bytes).text);
     else
-        out_printf(o, "unknown    ");
+        out_printf(o, "  unknown    ");
     out_printf(o, " of %s\n", text_size(g->size_bytes).text);
 }
 
@@ -219,14 +262,10 @@ static group sum_of(const groups *g)
 
 static void print_picture(output *o, const groups *g)
 {
-    size_t width = 8;
+    columns c = columns_of(o, g);
     group sum = sum_of(g);
-    for (size_t i = 0; i < g->n; i++) {
-        size_t w = text_name_width(g->list[i].name.data, g->list[i].name.len);
-        width = w > width && w <= 40 ? w : width;
-    }
     for (size_t i = 0; i < g->n; i++)
-        print_group(o, &g->list[i], width);
+        print_group(o, &g->list[i], &c);
     if (sum.resident_bytes == GGLD_RESIDENT_UNKNOWN)
         out_text(o, "\nUnknown: the system tells only who owns the file, may "
                     "write it, or has CAP_FOWNER.\n");
@@ -325,7 +364,7 @@ const command_row command_residency = {
     "residency",
     "FILE",
     "Shows how much of a model is in memory, layer by layer",
-    "Each mark is a fortieth of the layer: # all of it is in memory, + half\n"
+    "Each mark is an equal part of the layer: # all of it is in memory, + half\n"
     "and more, - less, . none. Nothing is read, so nothing changes.\n",
     1,
     1,

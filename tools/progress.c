@@ -4,13 +4,13 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "text.h"
 
 #define BAR_MAX 40
+#define BAR_MIN 5
 
 double progress_clock(void)
 {
@@ -30,37 +30,40 @@ void progress_begin(progress *p, const char *label, uint64_t total_bytes)
     p->visible = false;
 }
 
-/* Columns of the bar where the text beside it takes that many. */
-static int bar_width(size_t beside)
+static int bar_width(int columns, int beside)
 {
-    struct winsize size = { 0 };
-
-    if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
-        size.ws_col = 80;
-    /* The last column stays free: some terminals wrap when it is written. */
-    int width = (int)size.ws_col - 1 - (int)beside;
-    return width < 0 ? 0 : width > BAR_MAX ? BAR_MAX : width;
+    int width = columns - beside;
+    return width < BAR_MIN ? 0 : width > BAR_MAX ? BAR_MAX : width;
 }
 
+/* Of a line that fits: the bar gives way to the numbers, and they to the
+ * label. */
 static void progress_draw(const progress *p, double now)
 {
-    char line[256], bar[BAR_MAX + 1], right[128];
+    char line[256], out[272], bar[BAR_MAX + 1], right[128];
     double part = p->total_bytes == 0
                       ? 1
                       : (double)p->done_bytes / (double)p->total_bytes;
     double seconds = now - p->started;
     double left = part > 0 ? seconds / part - seconds : 0;
     uint64_t rate = (uint64_t)((double)p->done_bytes / seconds);
+    /* The last column stays free: some terminals wrap when it is written. */
+    int columns = (int)text_terminal_columns(STDERR_FILENO) - 1;
 
     int n = snprintf(right, sizeof right, "%3d%% of %s, %s/s, %d:%02d left",
                      (int)(part * 100), text_size(p->total_bytes).text,
                      text_size(rate).text, (int)left / 60, (int)left % 60);
-    int width = bar_width(strlen(p->label) + (size_t)n + 4);
+    int width = bar_width(columns, (int)strlen(p->label) + n + 4);
     memset(bar, '.', sizeof bar);
     memset(bar, '#', (size_t)(part * width));
     bar[width] = '\0';
-    n = snprintf(line, sizeof line, "\r%s [%s] %s\033[K", p->label, bar, right);
-    if (write(STDERR_FILENO, line, (size_t)n) < 0)
+    if (width > 0)
+        n = snprintf(line, sizeof line, "%s [%s] %s", p->label, bar, right);
+    else
+        n = snprintf(line, sizeof line, "%s %s", p->label, right);
+    n = snprintf(out, sizeof out, "\r%.*s\033[K", n < columns ? n : columns,
+                 line);
+    if (write(STDERR_FILENO, out, (size_t)n) < 0)
         return; /* a bar that can't be drawn is no error */
 }
 

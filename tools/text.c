@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 size_t text_utf8(const char *data, size_t len, uint32_t *code)
 {
@@ -164,6 +166,40 @@ size_t text_name_width(const char *data, size_t len)
     return width;
 }
 
+void text_put_fitted(output *o, const char *data, size_t len, size_t width)
+{
+    size_t used = 0, i = 0;
+
+    if (text_name_width(data, len) <= width || width < 4) {
+        text_put_column(o, data, len, width);
+        return;
+    }
+    while (i < len) {
+        piece p = piece_next(data + i, len - i, "\\");
+        size_t n = width_of(p.text);
+        if (used + n > width - 3)
+            break;
+        out_text(o, p.text);
+        used += n;
+        i += p.taken;
+    }
+    out_text(o, "...");
+    out_pad(o, width - 3 - used);
+}
+
+size_t text_terminal_columns(int fd)
+{
+    const char *told = getenv("COLUMNS");
+    struct winsize size = { 0 };
+
+    if (isatty(fd) != 1)
+        return 80;
+    long columns = told != NULL ? strtol(told, NULL, 10) : 0;
+    if (columns <= 0 || columns > UINT16_MAX)
+        columns = ioctl(fd, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+    return columns > 0 ? (size_t)columns : 80;
+}
+
 void text_put_column(output *o, const char *data, size_t len, size_t width)
 {
     size_t own = text_name_width(data, len);
@@ -234,7 +270,9 @@ static text_number text_not_finite(double value)
 {
     text_number t;
     snprintf(t.text, sizeof t.text, "%s",
-             isnan(value) ? "nan" : value < 0 ? "-inf" : "inf");
+             isnan(value) ? "nan"
+             : value < 0  ? "-inf"
+                          : "inf");
     return t;
 }
 

@@ -37,6 +37,13 @@ size_t text_name_width(const char *data, size_t len);
 /* The name, and spaces up to width columns. */
 void text_put_column(output *o, const char *data, size_t len, size_t width);
 
+/* The same, and "..." at the end of a name that is longer. */
+void text_put_fitted(output *o, const char *data, size_t len, size_t width);
+
+/* Columns of the terminal that fd is: as COLUMNS says, or the terminal; 80 where
+ * neither does, or where it is none. */
+size_t text_terminal_columns(int fd);
+
 text_number text_size(uint64_t bytes);     /* "4.3 MiB" */
 text_number text_grouped(uint64_t number); /* "4,521,344" */
 text_number text_count(uint64_t number);   /* "8.03 B" */
