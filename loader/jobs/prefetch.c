@@ -44,15 +44,19 @@ static ggld_status settle_budget(prefetch_job *self, ggld_error *err)
     if (self->chunk_bytes < CHUNK_MIN_BYTES)
         return ggld_fail(err, GGLD_E_INVALID, ggld_nowhere(),
                          "prefetch: a chunk of %" PRIu64
-                         " bytes; the least is %u",
+                         " bytes; give %u or more, or 0 for the default",
                          self->chunk_bytes, CHUNK_MIN_BYTES);
     if (budget == 0)
         return GGLD_OK;
     if (budget < least)
         return ggld_fail(err, GGLD_E_INVALID, ggld_nowhere(),
                          "prefetch: a budget of %" PRIu64
-                         " bytes is smaller than one chunk (%" PRIu64 ")",
-                         budget, least);
+                         " bytes is smaller than one chunk (%" PRIu64
+                         "): raise it to that or more%s",
+                         budget, least,
+                         self->options.chunk_bytes > CHUNK_MIN_BYTES
+                             ? ", or ask for smaller chunks"
+                             : "");
     self->plan.max_payload = budget;
     self->chunk_bytes = ggld_min_u64(self->chunk_bytes, budget);
     return GGLD_OK;

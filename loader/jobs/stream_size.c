@@ -82,8 +82,11 @@ static ggld_status fit(ggld_stream *self, ggld_error *err)
             return ggld_fail(err, GGLD_E_INVALID, ggld_nowhere(),
                              "stream: a budget of %" PRIu64
                              " bytes is less than one chunk needs (%" PRIu64
-                             ")",
-                             budget, footprint(self));
+                             "): raise it to that or more%s",
+                             budget, footprint(self),
+                             self->options.chunk_bytes > EXTENT_MIN_BYTES
+                                 ? ", or ask for smaller chunks"
+                                 : "");
     self->job.n_slots = self->sizes.n_slots;
     return GGLD_OK;
 }
@@ -94,7 +97,8 @@ static ggld_status check_chunk(const ggld_stream *self, ggld_error *err)
     if (asked != 0 && (asked < EXTENT_MIN_BYTES || asked > UINT32_MAX))
         return ggld_fail(err, GGLD_E_INVALID, ggld_nowhere(),
                          "stream: chunks of %" PRIu64
-                         " bytes; from %u to %" PRIu32 " are possible",
+                         " bytes; give from %u to %" PRIu32
+                         ", or 0 for the default",
                          asked, EXTENT_MIN_BYTES, UINT32_MAX);
     return GGLD_OK;
 }
