@@ -57,8 +57,10 @@ typedef enum ggld_purpose {
     GGLD_TO_PASS_BY,   /* bytes are wanted, and are not to stay */
 } ggld_purpose;
 
-/* What GGLD_IO_AUTO stands for on the file's file system. */
+/* What GGLD_IO_AUTO stands for on the file's file system; on one of that f_type
+ * (statfs(2)). */
 uint32_t ggld_io_choose(int fd, ggld_purpose purpose);
+uint32_t ggld_io_choose_on(uint32_t fs_type, ggld_purpose purpose);
 
 /* One kind serves all shards. kind as the app asked for it. GGLD_E_INVALID:
  * there is no such kind, or it does not serve the purpose; GGLD_E_UNSUPPORTED:

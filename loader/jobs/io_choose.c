@@ -36,16 +36,20 @@ static bool is_one_of(uint32_t type, const uint32_t *list, size_t n)
     return false;
 }
 
+uint32_t ggld_io_choose_on(uint32_t fs_type, ggld_purpose purpose)
+{
+    if (purpose != GGLD_TO_PASS_BY)
+        return GGLD_IO_PREAD;
+    bool buffered =
+        is_one_of(fs_type, far_away, sizeof far_away / sizeof far_away[0]) ||
+        is_one_of(fs_type, in_memory, sizeof in_memory / sizeof in_memory[0]);
+    return buffered ? GGLD_IO_PREAD : GGLD_IO_DIRECT;
+}
+
 uint32_t ggld_io_choose(int fd, ggld_purpose purpose)
 {
     struct statfs fs;
-    if (purpose != GGLD_TO_PASS_BY)
-        return GGLD_IO_PREAD;
     if (fstatfs(fd, &fs) != 0)
         return GGLD_IO_PREAD;
-    uint32_t type = (uint32_t)fs.f_type;
-    bool buffered =
-        is_one_of(type, far_away, sizeof far_away / sizeof far_away[0]) ||
-        is_one_of(type, in_memory, sizeof in_memory / sizeof in_memory[0]);
-    return buffered ? GGLD_IO_PREAD : GGLD_IO_DIRECT;
+    return ggld_io_choose_on((uint32_t)fs.f_type, purpose);
 }

@@ -33,6 +33,14 @@ void outcome_progress(ggld_job *job, uint64_t done_bytes, uint64_t total_bytes,
     o->done_bytes = done_bytes;
     o->total_bytes = total_bytes;
     o->n_reports++;
+    if (o->begun_ns == 0)
+        return;
+    /* One at the beginning, one at the end, and 50 ms between others: on a
+     * slow machine more time passes, and never less. */
+    uint64_t most = 2 + (uv_hrtime() - o->begun_ns) / 50000000;
+    CHECK((uint64_t)o->n_reports <= most,
+          "progress: expected at most %llu reports by now, got %d",
+          (unsigned long long)most, o->n_reports);
 }
 
 void outcome_check(const outcome *o, ggld_status code, const char *what)

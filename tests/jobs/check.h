@@ -26,6 +26,7 @@ typedef struct outcome {
     ggld_file *file; /* of an open */
     uint64_t done_bytes, total_bytes;
     int n_reports;
+    uint64_t begun_ns; /* if it is set, reports are counted against the time */
 } outcome;
 
 void outcome_done(ggld_job *job, const ggld_error *result, void *user);
