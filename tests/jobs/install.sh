@@ -1,12 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# install.sh BUILD APP.C CC...: installs into a folder of its own, and builds
-# and runs an app of libggld-uv against what is there, by pkg-config: with the
-# shared libraries, and with both archives.
+# install.sh BUILD APP.C MODEL CC...: installs into a folder of its own, and
+# builds an app of libggld-uv against what is there, by pkg-config: with the
+# shared libraries, and with both archives. Each opens and warms the model.
 set -eu
 build=$1
 app=$2
-shift 2
+model=$3
+shift 3
 command -v pkg-config >/dev/null || {
     echo "skipped: pkg-config is not here"
     exit 77
@@ -28,11 +29,12 @@ export PKG_CONFIG_LIBDIR="${pc%/*}:$system"
 libdir=$(pkg-config --variable=libdir ggld-uv)
 
 needs_ours() { readelf -d "$1" | grep -q 'NEEDED.*libggld'; }
-run() { # what program: exit 2 is the app's usage
+run() { # what program: jobs of its own, on a model
     rc=0
-    LD_LIBRARY_PATH="$libdir" "$2" >"$tmp/said" 2>&1 || rc=$?
-    [ "$rc" = 2 ] || {
-        echo "expected: the app runs with the $1 libraries; got: exit $rc"
+    LD_LIBRARY_PATH="$libdir" "$2" "$model" >"$tmp/said" 2>&1 || rc=$?
+    { [ "$rc" = 0 ] && grep -q '^first values: ' "$tmp/said" &&
+        grep -qx 'all is warm' "$tmp/said"; } || {
+        echo "expected: the app warms $model with the $1 libraries; got: exit $rc"
         cat "$tmp/said"
         exit 1
     }
