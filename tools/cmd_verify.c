@@ -190,8 +190,8 @@ static int open_file(verifying *v)
     if (ggld_verify_cache_new(&v->cache, v->a->values[OPT_FOLDER], &err) !=
         GGLD_OK)
         return report_error(v->path, &err);
-    v->from_cache =
-        ggld_verify_cache_has(v->cache, &v->identity, v->file, v->manifest);
+    v->from_cache = ggld_verify_cache_has(v->cache, &v->identity, v->file,
+                                          v->manifest, v->path);
     return STATUS_GOOD;
 }
 
@@ -236,7 +236,7 @@ static void remember(const verifying *v)
     ggld_error err;
     bool stored = false;
     if (ggld_verify_cache_put(v->cache, &v->identity, v->fd, v->file,
-                              v->manifest, &stored, &err) != GGLD_OK)
+                              v->manifest, v->path, &stored, &err) != GGLD_OK)
         report_note(v->path, "not remembered: %s", err.message);
     else if (!stored)
         report_note(v->path, "not remembered: it was changed a moment ago, or "

@@ -356,7 +356,8 @@ ggld_status ggld_verifier_from_manifest(ggld_verifier *out,
  *
  * A record is found by device, inode, size, the times of the last change of
  * content and of inode in nanoseconds, the digest of the metadata, and what it
- * was verified against. It holds as long as nobody changes the file by means
+ * was verified against: the manifest's text and, where that may speak of several
+ * files, the path by which it has lines for this one. It holds as long as nobody changes the file by means
  * that leave those as they are: damage on the disk below the file system goes
  * unseen, and whoever can write the cache, or set the clock, can make it say
  * anything. It finds replaced and rewritten files; it is no defence against an
@@ -385,11 +386,13 @@ ggld_status ggld_file_identity_of_fd(ggld_file_identity *out, int fd,
 GGLD_API bool ggld_file_identity_same(const ggld_file_identity *a,
                                       const ggld_file_identity *b);
 
-/* Was this file verified against this manifest, and is it still the same? */
+/* Was this file verified against this manifest, and is it still the same? path:
+ * that of ggld_verify_options or ggld_verifier_options, by which it was. */
 GGLD_API bool ggld_verify_cache_has(const ggld_verify_cache *cache,
                                     const ggld_file_identity *identity,
                                     const ggld_file *file,
-                                    const ggld_manifest *manifest);
+                                    const ggld_manifest *manifest,
+                                    const char *path);
 /* Records it, after a verification that found everything good. *stored (may be
  * NULL) is false where that would be doubtful. fd: the file's, to see that it
  * is still the one that identity was taken of. GGLD_E_IO: the folder can't be
@@ -398,7 +401,8 @@ GGLD_API GGLD_MUST_CHECK
 ggld_status ggld_verify_cache_put(const ggld_verify_cache *cache,
                                   const ggld_file_identity *identity, int fd,
                                   const ggld_file *file,
-                                  const ggld_manifest *manifest, bool *stored,
+                                  const ggld_manifest *manifest,
+                                  const char *path, bool *stored,
                                   ggld_error *err);
 
 /* ---- open, verified ---- */

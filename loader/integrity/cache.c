@@ -128,15 +128,32 @@ static ggld_status metadata_digest(const ggld_file *file, ggld_digest *out,
     return status;
 }
 
+/* Which lines of a manifest are about a file is settled by the path that it is
+ * looked up by: one file under two names may be good by one and bad by the
+ * other. Formats of one file take any. */
+static ggld_status path_digest(const ggld_manifest *manifest, const char *path,
+                               ggld_digest *out, ggld_error *err)
+{
+    bool any = path == NULL || manifest->format == GGLD_MANIFEST_GGSUM ||
+               manifest->format == GGLD_MANIFEST_DIGEST ||
+               manifest->format == GGLD_MANIFEST_LFS;
+    const char *key = any ? "" : path;
+    return ggld_digest_of(out, GGLD_ALGO_SHA256, key, strlen(key), err);
+}
+
 static ggld_status record_text(const ggld_file_identity *id,
                                const ggld_digest *metadata,
-                               const ggld_manifest *manifest, char **text,
-                               size_t *size, ggld_error *err)
+                               const ggld_manifest *manifest, const char *path,
+                               char **text, size_t *size, ggld_error *err)
 {
     const uint64_t *o = id->opaque;
     ggld_text t = { 0 };
+    ggld_digest lines;
+    ggld_status status = path_digest(manifest, path, &lines, err);
+    if (status != GGLD_OK)
+        return status;
     ggld_text_printf(&t,
-                     "ggld verified 1\ndevice %" PRIu64 "\ninode %" PRIu64
+                     "ggld verified 2\ndevice %" PRIu64 "\ninode %" PRIu64
                      "\nsize %" PRIu64 "\n",
                      o[ID_DEV], o[ID_INO], o[ID_SIZE]);
     ggld_text_printf(&t,
@@ -147,6 +164,8 @@ static ggld_status record_text(const ggld_file_identity *id,
     ggld_text_digest(&t, metadata);
     ggld_text_printf(&t, "\nmanifest sha256:");
     ggld_text_digest(&t, &manifest->identity);
+    ggld_text_printf(&t, "\npath sha256:");
+    ggld_text_digest(&t, &lines);
     ggld_text_put(&t, "\n", 1);
     return ggld_text_take(&t, text, size, err);
 }
@@ -154,15 +173,16 @@ static ggld_status record_text(const ggld_file_identity *id,
 static ggld_status record_make(const ggld_verify_cache *cache,
                                const ggld_file_identity *id,
                                const ggld_file *file,
-                               const ggld_manifest *manifest, record *out,
-                               ggld_error *err)
+                               const ggld_manifest *manifest, const char *path,
+                               record *out, ggld_error *err)
 {
     record r = { NULL, 0, NULL };
     ggld_digest metadata, name;
     char hex[GGLD_DIGEST_TEXT_MAX];
     ggld_status status = metadata_digest(file, &metadata, err);
     if (status == GGLD_OK)
-        status = record_text(id, &metadata, manifest, &r.text, &r.size, err);
+        status =
+            record_text(id, &metadata, manifest, path, &r.text, &r.size, err);
     if (status == GGLD_OK)
         status = ggld_digest_of(&name, GGLD_ALGO_SHA256, r.text, r.size, err);
     if (status == GGLD_OK) {
@@ -265,12 +285,13 @@ static bool holds(int fd, const record *r)
 
 bool ggld_verify_cache_has(const ggld_verify_cache *cache,
                            const ggld_file_identity *identity,
-                           const ggld_file *file, const ggld_manifest *manifest)
+                           const ggld_file *file, const ggld_manifest *manifest,
+                           const char *path)
 {
     record r = { NULL, 0, NULL };
     if (manifest->identity.algo == 0 || identity->opaque[ID_FRESH] != 0 ||
         !folder_is_ours(cache->folder) ||
-        record_make(cache, identity, file, manifest, &r, NULL) != GGLD_OK)
+        record_make(cache, identity, file, manifest, path, &r, NULL) != GGLD_OK)
         return false;
     /* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): made above. */
     int fd = open(r.path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
@@ -329,7 +350,8 @@ static ggld_status record_write(const ggld_verify_cache *cache, const record *r,
 ggld_status ggld_verify_cache_put(const ggld_verify_cache *cache,
                                   const ggld_file_identity *identity, int fd,
                                   const ggld_file *file,
-                                  const ggld_manifest *manifest, bool *stored,
+                                  const ggld_manifest *manifest,
+                                  const char *path, bool *stored,
                                   ggld_error *err)
 {
     ggld_file_identity now;
@@ -348,7 +370,7 @@ ggld_status ggld_verify_cache_put(const ggld_verify_cache *cache,
             ggld_quote(cache->folder, strlen(cache->folder)).text);
     if (!folder_is_ours(cache->folder))
         return GGLD_OK;
-    status = record_make(cache, identity, file, manifest, &r, err);
+    status = record_make(cache, identity, file, manifest, path, &r, err);
     if (status != GGLD_OK)
         return status;
     status = record_write(cache, &r, err);

@@ -18,6 +18,7 @@ typedef struct opening {
     int fd;
     const ggld_manifest *manifest;
     const ggld_verify_cache *cache; /* NULL: none */
+    const char *path;               /* by which it has lines for the file */
     uint32_t mode;
     ggld_verifier verifier;
     ggld_file_identity identity;
@@ -37,7 +38,8 @@ static ggld_status settle(const opening *o, const ggld_file *file,
                           ggld_error *err)
 {
     if (o->cache != NULL && is_unchanged(o) &&
-        ggld_verify_cache_has(o->cache, &o->identity, file, o->manifest)) {
+        ggld_verify_cache_has(o->cache, &o->identity, file, o->manifest,
+                              o->path)) {
         ggld_verifier_trust(o->verifier.ctx);
         return GGLD_OK;
     }
@@ -47,8 +49,9 @@ static ggld_status settle(const opening *o, const ggld_file *file,
     /* A record that can't be written costs the next start some time, and is
      * no reason to refuse a good file. */
     if (status == GGLD_OK && o->cache != NULL) {
-        ggld_status stored = ggld_verify_cache_put(
-            o->cache, &o->identity, o->fd, file, o->manifest, NULL, NULL);
+        ggld_status stored =
+            ggld_verify_cache_put(o->cache, &o->identity, o->fd, file,
+                                  o->manifest, o->path, NULL, NULL);
         (void)stored;
     }
     return status;
@@ -109,7 +112,8 @@ static bool cache_has_all(const opening *o, const ggld_file *file,
         if (backing.fd < 0 ||
             ggld_file_identity_of_fd(&ids[i], backing.fd, NULL) != GGLD_OK)
             return false;
-        known = ggld_verify_cache_has(o->cache, &ids[i], shard, o->manifest);
+        known = ggld_verify_cache_has(o->cache, &ids[i], shard, o->manifest,
+                                      ggld_file_path(shard));
     }
     return known;
 }
@@ -127,8 +131,9 @@ static void cache_put_all(const opening *o, const ggld_file *file,
             ggld_file_identity_of_fd(&id, backing.fd, NULL) != GGLD_OK ||
             ggld_file_changed(shard, NULL) != GGLD_OK)
             continue;
-        ggld_status stored = ggld_verify_cache_put(
-            o->cache, &id, backing.fd, shard, o->manifest, NULL, NULL);
+        ggld_status stored =
+            ggld_verify_cache_put(o->cache, &id, backing.fd, shard, o->manifest,
+                                  ggld_file_path(shard), NULL, NULL);
         (void)stored;
     }
 }
@@ -185,12 +190,14 @@ ggld_status ggld_open_verified(ggld_file **out, const char *path,
 {
     ggld_verifier_options how =
         verifier != NULL ? *verifier : ggld_verifier_options_init();
-    opening o = { -1, manifest, cache, how.mode, { 0 }, { { 0 } } };
+    opening o = { .fd = -1, .manifest = manifest, .cache = cache };
     if (options != NULL && options->verifier != NULL)
         return ggld_fail(err, GGLD_E_INVALID, ggld_nowhere(),
                          "open: the options have a verifier already");
     if (how.path == NULL)
         how.path = path;
+    o.path = how.path;
+    o.mode = how.mode;
     if (count_shards(path, options) != 1) {
         ggld_status made =
             ggld_verifier_from_manifest(&o.verifier, manifest, &how, err);

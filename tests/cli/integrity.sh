@@ -203,6 +203,22 @@ touch "$sample"
 settle
 expect "once: touched" 0 "good: metadata" - \
     verify --folder "$work/cache" "$sample"
+mkdir "$work/names"
+cp "$sample" "$work/names/x.gguf"
+ln -s x.gguf "$work/names/y.gguf"
+ln "$work/names/x.gguf" "$work/names/z.gguf"
+printf '%s  x.gguf\n%064d  y.gguf\n%064d  z.gguf\n' "$whole" 0 0 \
+    >"$work/names/sums"
+settle
+expect "once: a file of several names, by the good one" 0 "good: " - \
+    verify --folder "$work/cache" "$work/names/x.gguf" "$work/names/sums"
+for name in y z; do
+    expect "once: and by a bad one, $name" 1 "differs" - \
+        verify --folder "$work/cache" "$work/names/$name.gguf" \
+        "$work/names/sums"
+done
+expect "once: and by the good one again" 0 "verified before" "" \
+    verify --folder "$work/cache" "$work/names/x.gguf" "$work/names/sums"
 
 # ---- sign ----
 if command -v openssl >/dev/null; then

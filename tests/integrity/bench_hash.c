@@ -254,7 +254,7 @@ static double look_up(const char *path, const ggld_manifest *manifest,
     must(ggld_open_fd(&file, fd, NULL, &err), &err);
     double start = now();
     must(ggld_file_identity_of_fd(&identity, fd, &err), &err);
-    *hit = ggld_verify_cache_has(cache, &identity, file, manifest);
+    *hit = ggld_verify_cache_has(cache, &identity, file, manifest, path);
     double seconds = now() - start;
     ggld_close(file);
     close(fd);

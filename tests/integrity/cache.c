@@ -70,7 +70,7 @@ static void end(visit *v)
 static bool known_as(const ggld_manifest *m)
 {
     visit v = begin(folder);
-    bool has = ggld_verify_cache_has(v.cache, &v.identity, v.file, m);
+    bool has = ggld_verify_cache_has(v.cache, &v.identity, v.file, m, path);
     end(&v);
     return has;
 }
@@ -79,8 +79,8 @@ static bool remember(void)
 {
     bool stored = false;
     visit v = begin(folder);
-    ggld_status status = ggld_verify_cache_put(v.cache, &v.identity, v.fd,
-                                               v.file, manifest, &stored, &err);
+    ggld_status status = ggld_verify_cache_put(
+        v.cache, &v.identity, v.fd, v.file, manifest, path, &stored, &err);
     CHECK(status == GGLD_OK, "put: %s", err.message);
     end(&v);
     return stored;
@@ -174,8 +174,8 @@ static void test_changed_while_verified(void)
     visit v = begin(folder);
     model_flip(path, 300000);
     model_flip(path, 300000);
-    ggld_status status = ggld_verify_cache_put(v.cache, &v.identity, v.fd,
-                                               v.file, manifest, &stored, &err);
+    ggld_status status = ggld_verify_cache_put(
+        v.cache, &v.identity, v.fd, v.file, manifest, path, &stored, &err);
     CHECK(status == GGLD_OK && !stored, "expected nothing to be stored");
     end(&v);
     age();
@@ -219,8 +219,8 @@ static void test_no_place(void)
 {
     bool stored = true;
     visit v = begin("/proc/nowhere/at/all");
-    ggld_status status = ggld_verify_cache_put(v.cache, &v.identity, v.fd,
-                                               v.file, manifest, &stored, &err);
+    ggld_status status = ggld_verify_cache_put(
+        v.cache, &v.identity, v.fd, v.file, manifest, path, &stored, &err);
     CHECK(status == GGLD_E_IO && !stored, "expected GGLD_E_IO, got %s",
           ggld_status_name(status));
     end(&v);
@@ -280,6 +280,121 @@ static void test_open_verified(void)
     ggld_verify_cache_free(cache);
 }
 
+/* ---- one file under several names ---- */
+
+static char *dir; /* with x.gguf and links to it */
+
+static const struct {
+    const char *what;
+    const char *name; /* that it is opened by */
+    const char *as;   /* whose lines are meant */
+    ggld_status code;
+} names[] = {
+    { "its good lines", "x.gguf", "x.gguf", GGLD_OK },
+    { "a symbolic link's bad lines", "y.gguf", "y.gguf", GGLD_E_CHECKSUM },
+    { "a hard link's bad lines", "z.gguf", "z.gguf", GGLD_E_CHECKSUM },
+    { "another path's bad lines", "x.gguf", "y.gguf", GGLD_E_CHECKSUM },
+    { "a link that has no lines", "w.gguf", "w.gguf", GGLD_E_INVALID },
+    { "a link with the good lines", "y.gguf", "x.gguf", GGLD_OK },
+};
+
+/* Lines of x that are right, and such of y and z that are not. */
+static ggld_manifest *manifest_of_names(uint32_t format)
+{
+    const char *digest =
+        digest_in(manifest, GGLD_SCOPE_TENSOR, GGLD_ALGO_SHA256, "a");
+    char *text = NULL, *whole = output_of("sha256sum <'%s' | cut -c1-64 | "
+                                          "tr -d '\\n'",
+                                          path);
+    ggld_manifest *m = NULL;
+    int n = format == GGLD_MANIFEST_LLAMA
+                ? asprintf(&text,
+                           "sha256    %s  x.gguf:a\nsha256    %064d  y.gguf:a\n"
+                           "sha256    %064d  z.gguf:a\n",
+                           digest, 0, 0)
+                : asprintf(&text, "%s  x.gguf\n%064d  y.gguf\n%064d  z.gguf\n",
+                           whole, 0, 0);
+    CHECK(n > 0 && parse_text(&m, text, (size_t)n, format, &err) == GGLD_OK,
+          "%s", err.message);
+    free(text);
+    free(whole);
+    return m;
+}
+
+static ggld_status open_as(const char *name, const char *as,
+                           const ggld_manifest *m,
+                           const ggld_verify_cache *cache)
+{
+    char opened[200], meant[200];
+    ggld_file *file = NULL;
+    ggld_verifier_options how = ggld_verifier_options_init();
+    snprintf(opened, sizeof opened, "%s/%s", dir, name);
+    snprintf(meant, sizeof meant, "%s/%s", dir, as);
+    how.mode = GGLD_VERIFY_FULL;
+    how.path = meant;
+    ggld_status status =
+        ggld_open_verified(&file, opened, m, &how, cache, NULL, &err);
+    ggld_close(file);
+    return status;
+}
+
+/* Whatever was remembered before. */
+static void test_names_are_apart(uint32_t format)
+{
+    const size_t n = sizeof names / sizeof names[0];
+    ggld_verify_cache *cache;
+    ggld_manifest *m = manifest_of_names(format);
+    free(output_of("rm -rf '%s'", folder));
+    MUST(ggld_verify_cache_new(&cache, folder, &err), err);
+    for (size_t i = 0; i < n * n; i++) {
+        const size_t k = i % 2 != 0 ? i / n : i % n;
+        ggld_status got = open_as(names[k].name, names[k].as, m, cache);
+        CHECK(got == names[k].code, "format %u, %s: expected %s, got %s: %s",
+              format, names[k].what, ggld_status_name(names[k].code),
+              ggld_status_name(got), got == GGLD_OK ? "opened" : err.message);
+    }
+    char *records = output_of("ls '%s' | wc -l", folder);
+    CHECK(atoi(records) == 1, "format %u: expected one record, got %s", format,
+          records);
+    free(records);
+    ggld_verify_cache_free(cache);
+    ggld_manifest_free(m);
+}
+
+/* Formats that speak of one file, whatever it is called, need no record for
+ * each of its names. */
+static void test_names_of_a_ggsum(void)
+{
+    visit v = begin(folder);
+    bool stored = false;
+    MUST(ggld_verify_cache_put(v.cache, &v.identity, v.fd, v.file, manifest,
+                               "x.gguf", &stored, &err),
+         err);
+    CHECK(stored && ggld_verify_cache_has(v.cache, &v.identity, v.file,
+                                          manifest, "y.gguf"),
+          "expected a hit under another name");
+    end(&v);
+}
+
+static void test_names(void)
+{
+    char *original = path;
+    dir = model_path("cache-names");
+    free(output_of("mkdir '%s' && cp '%s' '%s/x.gguf' && cd '%s' && "
+                   "ln -s x.gguf y.gguf && ln x.gguf z.gguf && "
+                   "ln -s x.gguf w.gguf",
+                   dir, path, dir, dir));
+    path = output_of("printf %%s '%s/x.gguf'", dir);
+    age();
+    test_names_are_apart(GGLD_MANIFEST_SHA256SUM);
+    test_names_are_apart(GGLD_MANIFEST_LLAMA);
+    test_names_of_a_ggsum();
+    free(output_of("rm -rf '%s'", dir));
+    free(path);
+    free(dir);
+    path = original;
+}
+
 static void test_default_folder(void)
 {
     ggld_verify_cache *cache;
@@ -295,7 +410,7 @@ static void test_default_folder(void)
     visit v = begin(NULL);
     bool stored = false;
     MUST(ggld_verify_cache_put(v.cache, &v.identity, v.fd, v.file, manifest,
-                               &stored, &err),
+                               path, &stored, &err),
          err);
     end(&v);
     char *found = output_of("ls '%s/ggld/verified' | wc -l", folder);
@@ -321,6 +436,7 @@ int main(void)
     test_no_place();
     test_processes();
     test_open_verified();
+    test_names();
     test_default_folder();
     ggld_manifest_free(manifest);
     ggld_manifest_free(other_manifest);

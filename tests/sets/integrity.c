@@ -345,7 +345,8 @@ static void test_a_set_is_verified_once(const shards *set)
             ggld_file_identity id;
             ggld_file_get_backing(shard, &backing);
             MUST(ggld_file_identity_of_fd(&id, backing.fd, &err), err);
-            CHECK(ggld_verify_cache_has(cache, &id, shard, sums),
+            CHECK(ggld_verify_cache_has(cache, &id, shard, sums,
+                                        ggld_file_path(shard)),
                   "shard %u is remembered", s);
         }
         ggld_close(file);
