@@ -5,6 +5,7 @@
 #define GGLD_INTEGRITY_HEX_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 static inline void ggld_hex_of_byte(uint8_t byte, char out[2])
@@ -32,6 +33,17 @@ static inline bool ggld_byte_of_hex(const char text[2], uint8_t *out)
     uint32_t low = ggld_hex_digit(text[1]);
     *out = (uint8_t)((high - 1) << 4 | (low - 1));
     return high != 0 && low != 0;
+}
+
+/* The text of size bytes, two digits each; false where one is no digit, and out
+ * is then anything. Looks at all of them before it says so. */
+static inline bool ggld_bytes_of_hex(const char *text, size_t size,
+                                     uint8_t *out)
+{
+    bool good = true;
+    for (size_t i = 0; i < size; i++)
+        good &= ggld_byte_of_hex(text + 2 * i, &out[i]);
+    return good;
 }
 
 #endif /* GGLD_INTEGRITY_HEX_H */

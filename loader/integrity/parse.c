@@ -3,6 +3,7 @@
  * starts, and handed to that format's parser. */
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -149,30 +150,33 @@ static ggld_status parse_into(ggld_manifest *m, ggld_lines *l, uint32_t format,
     return status;
 }
 
-ggld_status ggld_manifest_parse(ggld_manifest **out, const char *name,
-                                const void *text, size_t size, uint32_t format,
-                                ggld_error *err)
+/* Room in a new manifest for size bytes of text and a NUL, into *text. */
+static ggld_status make_room(ggld_manifest **out, char **text,
+                             const char *label, uint64_t size, ggld_error *err)
 {
-    ggld_quoted label = label_of(name);
-    if (format >= N_FORMATS)
-        return ggld_fail(err, GGLD_E_INVALID, ggld_nowhere(),
-                         "%s: %u is no format of manifests", label.text,
-                         format);
     if (size > MAX_TEXT_BYTES)
         return ggld_fail(err, GGLD_E_LIMIT, ggld_nowhere(),
-                         "%s: %zu bytes; a manifest has at most %u", label.text,
-                         size, MAX_TEXT_BYTES);
+                         "%s: %" PRIu64 " bytes; a manifest has at most %u",
+                         label, size, MAX_TEXT_BYTES);
     ggld_manifest *m = ggld_manifest_new();
-    char *copy = m == NULL ? NULL : ggld_manifest_block(m, size);
-    if (copy == NULL) {
+    char *room = m == NULL ? NULL : ggld_manifest_block(m, size);
+    if (room == NULL) {
         ggld_manifest_free(m);
         return ggld_fail(err, GGLD_E_NOMEM, ggld_nowhere(),
-                         "%s: no memory for %zu bytes", label.text, size);
+                         "%s: no memory for %" PRIu64 " bytes", label, size);
     }
-    if (size != 0)
-        memcpy(copy, text, size);
-    copy[size] = '\0';
-    ggld_lines lines = { label.text, copy, size, 0, 0, 0, false };
+    *text = room;
+    *out = m;
+    return GGLD_OK;
+}
+
+/* text is in m's own room. m is taken over, or freed. */
+static ggld_status parse_own(ggld_manifest **out, ggld_manifest *m,
+                             const char *label, char *text, size_t size,
+                             uint32_t format, ggld_error *err)
+{
+    ggld_lines lines = { label, text, size, 0, 0, 0, false };
+    text[size] = '\0';
     ggld_status status = parse_into(m, &lines, format, err);
     if (status != GGLD_OK) {
         ggld_manifest_free(m);
@@ -182,10 +186,36 @@ ggld_status ggld_manifest_parse(ggld_manifest **out, const char *name,
     return GGLD_OK;
 }
 
+static ggld_status check_format(const char *label, uint32_t format,
+                                ggld_error *err)
+{
+    return format < N_FORMATS
+               ? GGLD_OK
+               : ggld_fail(err, GGLD_E_INVALID, ggld_nowhere(),
+                           "%s: %u is no format of manifests", label, format);
+}
+
+ggld_status ggld_manifest_parse(ggld_manifest **out, const char *name,
+                                const void *text, size_t size, uint32_t format,
+                                ggld_error *err)
+{
+    ggld_quoted label = label_of(name);
+    ggld_manifest *m = NULL;
+    char *copy = NULL;
+    ggld_status status = check_format(label.text, format, err);
+    if (status == GGLD_OK)
+        status = make_room(&m, &copy, label.text, size, err);
+    if (status != GGLD_OK)
+        return status;
+    if (size != 0)
+        memcpy(copy, text, size);
+    return parse_own(out, m, label.text, copy, size, format, err);
+}
+
 /* ---- from a file ---- */
 
-static ggld_status read_all(int fd, const char *path, char **text, size_t *size,
-                            ggld_error *err)
+static ggld_status size_of_text(int fd, const char *path, uint64_t *size,
+                                ggld_error *err)
 {
     ggld_place place = ggld_place_of(GGLD_IN_FILE, GGLD_NO_INDEX, 0);
     struct stat st;
@@ -196,47 +226,62 @@ static ggld_status read_all(int fd, const char *path, char **text, size_t *size,
         return ggld_fail(err, GGLD_E_MAGIC, place,
                          "manifest %s: no file of text of up to %u bytes",
                          ggld_quote(path, strlen(path)).text, MAX_TEXT_BYTES);
-    char *data = malloc((size_t)st.st_size + 1);
-    if (data == NULL)
-        return ggld_fail(err, GGLD_E_NOMEM, ggld_nowhere(),
-                         "manifest: no memory for its text");
-    size_t got = 0;
-    ssize_t n = 1;
-    while (got < (size_t)st.st_size && n != 0) {
-        n = read(fd, data + got, (size_t)st.st_size - got);
-        if (n < 0 && errno != EINTR) {
-            ggld_status status =
-                ggld_fail_errno(err, errno, place, "manifest %s",
-                                ggld_quote(path, strlen(path)).text);
-            free(data);
-            return status;
-        }
-        got += n > 0 ? (size_t)n : 0;
-    }
-    *text = data;
-    *size = got;
+    *size = (uint64_t)st.st_size;
     return GGLD_OK;
+}
+
+/* Up to size bytes; fewer where the file has become shorter. */
+static ggld_status read_text(int fd, const char *path, char *text, size_t size,
+                             size_t *got, ggld_error *err)
+{
+    ssize_t n = 1;
+    *got = 0;
+    while (*got < size && n != 0) {
+        n = read(fd, text + *got, size - *got);
+        if (n < 0 && errno != EINTR)
+            return ggld_fail_errno(
+                err, errno, ggld_place_of(GGLD_IN_FILE, GGLD_NO_INDEX, 0),
+                "manifest %s", ggld_quote(path, strlen(path)).text);
+        *got += n > 0 ? (size_t)n : 0;
+    }
+    return GGLD_OK;
+}
+
+static ggld_status read_fd(ggld_manifest **out, int fd, const char *path,
+                           uint32_t format, ggld_error *err)
+{
+    /* Inside its NUL: the base name is the end of the path. */
+    ggld_quoted label = label_of(ggld_path_base(ggld_string_of(path)).data);
+    ggld_manifest *m = NULL;
+    char *text = NULL;
+    uint64_t size = 0;
+    size_t got;
+    ggld_status status = size_of_text(fd, path, &size, err);
+    if (status == GGLD_OK)
+        status = check_format(label.text, format, err);
+    if (status == GGLD_OK)
+        status = make_room(&m, &text, label.text, size, err);
+    if (status != GGLD_OK)
+        return status;
+    status = read_text(fd, path, text, (size_t)size, &got, err);
+    if (status != GGLD_OK) {
+        ggld_manifest_free(m);
+        return status;
+    }
+    return parse_own(out, m, label.text, text, got, format, err);
 }
 
 ggld_status ggld_manifest_read(ggld_manifest **out, const char *path,
                                uint32_t format, ggld_error *err)
 {
-    char *text = NULL;
-    size_t size = 0;
     /* Not waiting for a FIFO's other end. */
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
         return ggld_fail_errno(
             err, errno, ggld_place_of(GGLD_IN_FILE, GGLD_NO_INDEX, 0),
             "manifest %s", ggld_quote(path, strlen(path)).text);
-    ggld_status status = read_all(fd, path, &text, &size, err);
+    ggld_status status = read_fd(out, fd, path, format, err);
     close(fd);
-    if (status != GGLD_OK)
-        return status;
-    /* Inside its NUL: the base name is the end of the path. */
-    const char *base = ggld_path_base(ggld_string_of(path)).data;
-    status = ggld_manifest_parse(out, base, text, size, format, err);
-    free(text);
     return status;
 }
 

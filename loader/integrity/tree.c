@@ -102,17 +102,20 @@ uint64_t ggld_tree_chunk_size(const ggld_tree *tree, uint64_t chunk)
  * become the first nodes of 32. Node i is written once its children, which lie
  * at or behind it where width is 32, have been read; a narrower first level is
  * read from leaves that are not written to. */
-static ggld_status level_up(const uint8_t *below, uint32_t width,
-                            uint64_t *count, uint8_t *above, ggld_error *err)
+static ggld_status level_up(ggld_hasher *hasher, const uint8_t *below,
+                            uint32_t width, uint64_t *count, uint8_t *above,
+                            ggld_error *err)
 {
     uint64_t n = (*count + FANOUT - 1) / FANOUT;
     for (uint64_t i = 0; i < n; i++) {
         uint64_t first = i * FANOUT;
         uint64_t children = ggld_min_u64(FANOUT, *count - first);
         ggld_digest node;
+        ggld_hasher_start(hasher);
+        ggld_hasher_update(hasher, below + first * width,
+                           (size_t)(children * width));
         ggld_status status =
-            ggld_digest_of(&node, GGLD_ALGO_SHA256, below + first * width,
-                           (size_t)(children * width), err);
+            ggld_hasher_finish(hasher, GGLD_ALGO_SHA256, &node, err);
         if (status != GGLD_OK)
             return status;
         memcpy(above + i * 32, node.bytes, 32);
@@ -127,13 +130,18 @@ static ggld_status tree_top(const ggld_tree *tree, ggld_digest *out,
     uint64_t count = tree->n_chunks;
     if (count == 0)
         return ggld_digest_of(out, GGLD_ALGO_SHA256, "", 0, err);
+    ggld_hasher hasher;
     uint8_t *nodes = malloc((count / FANOUT + 1) * 32);
     if (nodes == NULL)
         return no_memory(err);
     ggld_status status =
-        level_up(tree->leaves, tree->leaf_bytes, &count, nodes, err);
+        ggld_hasher_init(&hasher, GGLD_ALGO_BIT(GGLD_ALGO_SHA256), err);
+    if (status == GGLD_OK)
+        status = level_up(&hasher, tree->leaves, tree->leaf_bytes, &count,
+                          nodes, err);
     while (status == GGLD_OK && count > 1)
-        status = level_up(nodes, 32, &count, nodes, err);
+        status = level_up(&hasher, nodes, 32, &count, nodes, err);
+    ggld_hasher_free(&hasher);
     if (status == GGLD_OK) {
         ggld_digest top = { GGLD_ALGO_SHA256, 32, { 0 } };
         memcpy(top.bytes, nodes, 32);
