@@ -75,10 +75,13 @@ static ggld_status feed_tensors(ggld_hash_lane *lane, const ggld_hash_plan *p,
         lane->next++;
         if (!each)
             continue;
-        ggld_status status = lane_digests(
-            lane, results->tensors + place->index * GGLD_ALGO_LIMIT, err);
+        ggld_digest digests[GGLD_ALGO_LIMIT] = { 0 };
+        ggld_status status = lane_digests(lane, digests, err);
         if (status != GGLD_OK)
             return status;
+        for (uint32_t i = 1; i < GGLD_ALGO_LIMIT; i++)
+            if (digests[i].algo != 0)
+                ggld_hash_results_put(results, place->index, &digests[i]);
         ggld_hasher_start(&lane->hasher);
     }
     return GGLD_OK;

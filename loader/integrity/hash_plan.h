@@ -66,7 +66,12 @@ typedef struct ggld_hash_results {
     ggld_digest file[GGLD_ALGO_LIMIT];
     ggld_digest metadata[GGLD_ALGO_LIMIT];
     ggld_digest together[GGLD_ALGO_LIMIT];
-    ggld_digest *tensors; /* GGLD_ALGO_LIMIT for each, in table order */
+    /* Of each tensor, in table order, the bytes of its digests by the algos that
+     * were asked for. NULL: of tensors none were. */
+    uint8_t *tensors;
+    uint32_t tensor_algos;
+    uint32_t tensor_bytes;                    /* of all digests of one */
+    uint32_t tensor_offsets[GGLD_ALGO_LIMIT]; /* among them */
     ggld_tree tree;
 } ggld_hash_results;
 
@@ -81,5 +86,11 @@ GGLD_MUST_CHECK
 ggld_status ggld_hash_results_init(ggld_hash_results *r,
                                    const ggld_hash_plan *p, ggld_error *err);
 void ggld_hash_results_free(ggld_hash_results *r);
+/* A tensor's digest by one of the algos asked for; all of them by algo, where
+ * algo is 0 of others. */
+void ggld_hash_results_put(ggld_hash_results *r, uint64_t tensor,
+                           const ggld_digest *digest);
+void ggld_hash_results_get(const ggld_hash_results *r, uint64_t tensor,
+                           ggld_digest digests[GGLD_ALGO_LIMIT]);
 
 #endif /* GGLD_INTEGRITY_HASH_PLAN_H */

@@ -87,9 +87,25 @@ ggld_status ggld_manifest_add_subject(ggld_manifest *m, ggld_string path,
     return GGLD_OK;
 }
 
+/* Layers are alike: the shape is mostly one of the last few. */
+static bool had_shape(const ggld_manifest *m, const ggld_shape *shape,
+                      uint32_t *out)
+{
+    uint64_t most = ggld_min_u64(m->n_shapes, 16);
+    for (uint64_t i = 1; i <= most; i++) {
+        if (memcmp(&m->shapes[m->n_shapes - i], shape, sizeof *shape) != 0)
+            continue;
+        *out = (uint32_t)(m->n_shapes - i);
+        return true;
+    }
+    return false;
+}
+
 ggld_status ggld_manifest_add_shape(ggld_manifest *m, const ggld_shape *shape,
                                     uint32_t *out, ggld_error *err)
 {
+    if (had_shape(m, shape, out))
+        return GGLD_OK;
     ggld_shape *shapes =
         grown(m->shapes, m->n_shapes, &m->shape_capacity, sizeof *shape);
     if (shapes == NULL)

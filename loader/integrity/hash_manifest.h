@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What a hash has found, as a manifest. */
-#ifndef GGLD_INTEGRITY_HASH_RESULT_H
-#define GGLD_INTEGRITY_HASH_RESULT_H
+#ifndef GGLD_INTEGRITY_HASH_MANIFEST_H
+#define GGLD_INTEGRITY_HASH_MANIFEST_H
 
 #include "hash_plan.h"
 #include "manifest.h"
@@ -12,4 +12,4 @@ ggld_status ggld_hash_manifest(const ggld_hash_plan *plan,
                                ggld_hash_results *results, const char *name,
                                ggld_manifest **out, ggld_error *err);
 
-#endif /* GGLD_INTEGRITY_HASH_RESULT_H */
+#endif /* GGLD_INTEGRITY_HASH_MANIFEST_H */

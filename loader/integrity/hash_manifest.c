@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* From results to a manifest, in the order that the formats write. */
-#include "hash_result.h"
+#include "hash_manifest.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -30,25 +30,47 @@ static ggld_status add_scope(ggld_manifest *m, uint32_t scope,
     return status;
 }
 
-/* The names outlive the file. */
 static ggld_status add_tensor(ggld_manifest *m, const ggld_tensor *tensor,
-                              const ggld_digest *digests, ggld_error *err)
+                              const ggld_digest *digests, char **room,
+                              ggld_error *err)
 {
     ggld_tensor_info info = { .struct_size = sizeof info };
     ggld_tensor_get_info(tensor, &info);
     ggld_shape shape = { info.type, info.n_dims, { 1, 1, 1, 1 } };
     memcpy(shape.dims, info.dims, sizeof shape.dims);
     ggld_entry entry = { GGLD_SCOPE_TENSOR, 0, 0, 0, info.name, { 0 } };
-    char *name = ggld_manifest_block(m, info.name.len);
-    if (name == NULL)
-        return no_memory(err);
-    memcpy(name, info.name.data, (size_t)info.name.len);
-    entry.name.data = name;
+    memcpy(*room, info.name.data, (size_t)info.name.len);
+    entry.name.data = *room;
+    *room += info.name.len;
     ggld_status status = ggld_manifest_add_shape(m, &shape, &entry.shape, err);
     for (uint32_t i = 1; i < GGLD_ALGO_LIMIT && status == GGLD_OK; i++) {
         entry.digest = digests[i];
         if (digests[i].algo != 0)
             status = ggld_manifest_add(m, &entry, err);
+    }
+    return status;
+}
+
+/* The names outlive the file. */
+static ggld_status add_tensors(ggld_manifest *m, const ggld_hash_plan *plan,
+                               const ggld_hash_results *results,
+                               ggld_error *err)
+{
+    uint64_t names_bytes = 0;
+    ggld_status status = GGLD_OK;
+    for (uint64_t i = 0; i < plan->n_tensors; i++) {
+        ggld_tensor_info info = { .struct_size = sizeof info };
+        ggld_tensor_get_info(ggld_tensor_at(plan->file, i), &info);
+        names_bytes += info.name.len;
+    }
+    char *room = ggld_manifest_block(m, names_bytes);
+    if (room == NULL)
+        return no_memory(err);
+    for (uint64_t i = 0; i < plan->n_tensors && status == GGLD_OK; i++) {
+        ggld_digest digests[GGLD_ALGO_LIMIT];
+        ggld_hash_results_get(results, i, digests);
+        status =
+            add_tensor(m, ggld_tensor_at(plan->file, i), digests, &room, err);
     }
     return status;
 }
@@ -100,10 +122,8 @@ static ggld_status fill(ggld_manifest *m, const ggld_hash_plan *plan,
         status = add_scope(m, GGLD_SCOPE_METADATA, results->metadata, err);
     if (status == GGLD_OK)
         status = add_scope(m, GGLD_SCOPE_TENSORS, results->together, err);
-    for (uint64_t i = 0; results->tensors != NULL && i < plan->n_tensors; i++)
-        if (status == GGLD_OK)
-            status = add_tensor(m, ggld_tensor_at(plan->file, i),
-                                results->tensors + i * GGLD_ALGO_LIMIT, err);
+    if (status == GGLD_OK && results->tensors != NULL)
+        status = add_tensors(m, plan, results, err);
     if (status == GGLD_OK && results->tree.algo != 0)
         status = add_tree(m, plan, results, err);
     return status == GGLD_OK ? ggld_manifest_seal(m, "hash", err) : status;
