@@ -110,8 +110,12 @@ GGLD_API void ggld_manifest_free(ggld_manifest *manifest);
 GGLD_API GGLD_MUST_CHECK
 ggld_status ggld_manifest_write(const ggld_manifest *manifest, uint32_t format,
                                 char **text, size_t *size, ggld_error *err);
-/* Adds what the other one has, so that one manifest speaks of many files. On
- * failure (GGLD_E_NOMEM, GGLD_E_DUPLICATE) *into is as it was. */
+/* Adds what the other one has, so that one manifest speaks of many files; each
+ * keeps its chunks and their root, by which a set is verified on access. Of a
+ * manifest of many ggld_manifest_info tells of no chunks and no root: compare a
+ * known root with that of each before it is added. Lines are then told apart by
+ * path, those of a ggsum too. On failure (GGLD_E_NOMEM, GGLD_E_DUPLICATE) *into
+ * is as it was. Costs in proportion to what is added. */
 GGLD_API GGLD_MUST_CHECK
 ggld_status ggld_manifest_append(ggld_manifest *into, const ggld_manifest *from,
                                  ggld_error *err);
@@ -189,8 +193,8 @@ typedef void (*ggld_hash_done)(ggld_job *job, ggld_manifest *manifest,
  * than 64 MiB, and a record for each tensor and chunk.
  *
  * Of a set the manifest speaks of each shard as a file: under the shard's own
- * name, in the folder that name has. Chunks are of one file, and left out; to
- * have them, hash each ggld_file_shard() by itself. */
+ * name, in the folder that name has. It has chunks for each, which no format can
+ * write; to have them in files, hash each ggld_file_shard() by itself. */
 GGLD_API GGLD_MUST_CHECK
 ggld_status ggld_hash_start(ggld_job **out, struct uv_loop_s *loop,
                             ggld_file *file, const ggld_hash_options *options,
@@ -341,7 +345,8 @@ static inline ggld_verifier_options ggld_verifier_options_init(void)
  * GGLD_E_INVALID: the manifest says nothing of the file, or of what the mode
  * is to check. GGLD_E_CHECKSUM: its root is not the one that is pinned.
  * GGLD_E_UNSUPPORTED: on access, of a manifest with digests of the whole file
- * only; verify such a file in full. */
+ * only; verify such a file in full. And at the open of a set, where a root is
+ * pinned, which is of one file. */
 GGLD_API GGLD_MUST_CHECK
 ggld_status ggld_verifier_from_manifest(ggld_verifier *out,
                                         const ggld_manifest *manifest,

@@ -102,7 +102,8 @@ ggld_status ggld_cells_new(ggld_cells **out, const ggld_manifest *m,
                            const ggld_file *file, ggld_error *err)
 {
     ggld_file_info info = { .struct_size = sizeof info };
-    const ggld_tree *tree = m->tree.algo != 0 ? &m->tree : NULL;
+    const ggld_tree *chunks = ggld_manifest_tree(m);
+    const ggld_tree *tree = chunks->algo != 0 ? chunks : NULL;
     ggld_status status = GGLD_OK;
     ggld_file_get_info(file, &info);
     uint64_t data_offset = ggld_min_u64(info.metadata_bytes, info.file_bytes);

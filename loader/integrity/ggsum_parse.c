@@ -169,7 +169,7 @@ static ggld_status take_tensors(ggsum *g, ggld_word rest, ggld_error *err)
  * model waits for tens of thousands of them. Returns how many. */
 static uint64_t take_plain_leaves(ggsum *g)
 {
-    ggld_tree *tree = &g->m->tree;
+    ggld_tree *tree = &subject_of(g)->tree;
     ggld_lines *l = g->l;
     size_t width = 2 * (size_t)tree->leaf_bytes;
     uint64_t i = 0;
@@ -191,7 +191,7 @@ static uint64_t take_plain_leaves(ggsum *g)
 /* The first that is not just so is looked at again, for what is to be said. */
 static ggld_status take_leaves(ggsum *g, ggld_error *err)
 {
-    ggld_tree *tree = &g->m->tree;
+    ggld_tree *tree = &subject_of(g)->tree;
     ggld_status status = GGLD_OK;
     for (uint64_t i = take_plain_leaves(g); i < tree->n_chunks; i++) {
         ggld_digest leaf;
@@ -231,14 +231,14 @@ static ggld_status take_chunks(ggsum *g, ggld_word rest, ggld_error *err)
             "%" PRIu64 " chunks; %" PRIu64 " bytes of data have %" PRIu64
             ", and the text has %" PRIu64 " bytes left for them",
             count, data_bytes, wanted, left);
-    ggld_status status =
-        ggld_tree_init(&g->m->tree, algo, chunk_bytes, data_bytes, err);
+    ggld_status status = ggld_tree_init(&subject_of(g)->tree, algo, chunk_bytes,
+                                        data_bytes, err);
     return status == GGLD_OK ? take_leaves(g, err) : status;
 }
 
 static ggld_status take_root(ggsum *g, ggld_word rest, ggld_error *err)
 {
-    ggld_tree *tree = &g->m->tree;
+    ggld_tree *tree = &subject_of(g)->tree;
     const ggld_entry *metadata = ggld_manifest_best(g->m, GGLD_SCOPE_METADATA);
     ggld_digest said, is;
     if (tree->algo == 0 || metadata == NULL || !ggld_word_digest(rest, &said) ||
@@ -265,7 +265,7 @@ static ggld_status take_end(ggsum *g, ggld_word rest, ggld_error *err)
     if (g->l->pos != g->l->size)
         return ggld_lines_fail(g->l, err, GGLD_E_STRING,
                                "text goes on behind the 'end' line");
-    if (g->m->tree.algo != 0 && g->m->tree.root.algo == 0)
+    if (subject_of(g)->tree.algo != 0 && subject_of(g)->tree.root.algo == 0)
         return ggld_lines_fail(g->l, err, GGLD_E_STRING,
                                "the 'root' line of the chunks is missing");
     g->ended = true;

@@ -59,7 +59,7 @@ static void put_tensors(const ggld_manifest *m, ggld_text *t)
 
 static void put_chunks(const ggld_manifest *m, ggld_text *t)
 {
-    const ggld_tree *tree = &m->tree;
+    const ggld_tree *tree = ggld_manifest_tree(m);
     ggld_text_printf(t, "chunks %s %" PRIu64 " %" PRIu64 "\n",
                      ggld_algo_name(tree->algo), tree->chunk_bytes,
                      tree->n_chunks);
@@ -115,7 +115,7 @@ ggld_status ggld_ggsum_write(const ggld_manifest *m, ggld_text *t,
     }
     if (has_scope(m, GGLD_SCOPE_TENSOR))
         put_tensors(m, t);
-    if (m->tree.algo != 0)
+    if (ggld_manifest_tree(m)->algo != 0)
         put_chunks(m, t);
     return t->failed ? GGLD_OK : put_end(t, err);
 }

@@ -106,7 +106,7 @@ static ggld_status add_tree(ggld_manifest *m, const ggld_hash_plan *plan,
                        &results->tree.root, err);
     if (status != GGLD_OK)
         return status;
-    m->tree = results->tree;
+    m->subjects[0].tree = results->tree;
     memset(&results->tree, 0, sizeof results->tree);
     return GGLD_OK;
 }

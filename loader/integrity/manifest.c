@@ -31,17 +31,22 @@ void ggld_manifest_free(ggld_manifest *m)
 {
     if (m == NULL)
         return;
-    while (m->blocks != NULL) {
-        ggld_block *block = m->blocks;
-        m->blocks = block->next;
-        free(block);
-    }
+    while (m->blocks != NULL)
+        ggld_manifest_drop_block(m);
+    for (uint64_t i = 0; i < m->n_subjects; i++)
+        ggld_tree_free(&m->subjects[i].tree);
     free(m->subjects);
     free(m->shapes);
     free(m->entries);
     free(m->slots);
-    ggld_tree_free(&m->tree);
     free(m);
+}
+
+void ggld_manifest_drop_block(ggld_manifest *m)
+{
+    ggld_block *block = m->blocks;
+    m->blocks = block->next;
+    free(block);
 }
 
 char *ggld_manifest_block(ggld_manifest *m, uint64_t size)
@@ -76,7 +81,7 @@ static void *grown(void *records, uint64_t count, uint64_t *capacity,
 ggld_status ggld_manifest_add_subject(ggld_manifest *m, ggld_string path,
                                       uint32_t *out, ggld_error *err)
 {
-    ggld_subject subject = { path, false, false, 0, 0 };
+    ggld_subject subject = { .path = path };
     ggld_subject *subjects =
         grown(m->subjects, m->n_subjects, &m->subject_capacity, sizeof subject);
     if (subjects == NULL)
@@ -126,6 +131,16 @@ ggld_status ggld_manifest_add(ggld_manifest *m, const ggld_entry *entry,
     m->entries = entries;
     m->entries[m->n_entries++] = *entry;
     return GGLD_OK;
+}
+
+uint64_t ggld_manifest_strings_bytes(const ggld_manifest *m)
+{
+    uint64_t total = 0;
+    for (uint64_t i = 0; i < m->n_entries; i++)
+        total += m->entries[i].name.len;
+    for (uint64_t i = 0; i < m->n_subjects; i++)
+        total += m->subjects[i].path.len;
+    return total;
 }
 
 /* ---- index ---- */
@@ -219,27 +234,75 @@ static ggld_status duplicate(const ggld_manifest *m, const ggld_entry *first,
                      ggld_quote(name.data, name.len).text, first->line);
 }
 
-ggld_status ggld_manifest_seal(ggld_manifest *m, const char *label,
-                               ggld_error *err)
+static bool index_make(ggld_manifest *m, uint64_t n_slots)
+{
+    uint32_t *slots = calloc((size_t)n_slots, sizeof *slots);
+    if (slots == NULL)
+        return false;
+    free(m->slots);
+    m->slots = slots;
+    m->n_slots = n_slots;
+    if (getrandom(&m->seed, sizeof m->seed, GRND_NONBLOCK) < 0)
+        m->seed = (uintptr_t)m->slots; /* early in boot: the next best */
+    return true;
+}
+
+/* Twice as many slots as entries at least. Entries before first are in the
+ * index, and known to differ. */
+static bool index_reserve(ggld_manifest *m, uint64_t first)
 {
     uint64_t n = 16;
     while (n < m->n_entries * 2)
         n *= 2;
-    m->slots = calloc((size_t)n, sizeof *m->slots);
-    if (m->slots == NULL)
+    if (n <= m->n_slots)
+        return true;
+    if (!index_make(m, n))
+        return false;
+    for (uint64_t i = 0; i < first; i++) {
+        entry_key key = key_of_entry(m, i);
+        m->slots[slot_of(m, &key)] = (uint32_t)(i + 1);
+    }
+    return true;
+}
+
+/* The last entries that were put in: in reverse order, as later ones may stand
+ * where they do because of those before. */
+static void index_take_out(ggld_manifest *m, uint64_t first, uint64_t end)
+{
+    for (uint64_t i = end; i > first; i--) {
+        entry_key key = key_of_entry(m, i - 1);
+        m->slots[slot_of(m, &key)] = 0;
+    }
+}
+
+ggld_status ggld_manifest_index(ggld_manifest *m, uint64_t first,
+                                const char *label, ggld_error *err)
+{
+    if (!index_reserve(m, first))
         return no_memory(err);
-    m->n_slots = n;
-    if (getrandom(&m->seed, sizeof m->seed, GRND_NONBLOCK) < 0)
-        m->seed = (uintptr_t)m->slots; /* early in boot: the next best */
-    for (uint64_t i = 0; i < m->n_entries; i++) {
+    for (uint64_t i = first; i < m->n_entries; i++) {
         entry_key key = key_of_entry(m, i);
         uint64_t slot = slot_of(m, &key);
-        if (m->slots[slot] != 0)
-            return duplicate(m, &m->entries[m->slots[slot] - 1], &m->entries[i],
-                             label, err);
+        if (m->slots[slot] != 0) {
+            const ggld_entry *other = &m->entries[m->slots[slot] - 1];
+            index_take_out(m, first, i);
+            return duplicate(m, other, &m->entries[i], label, err);
+        }
         m->slots[slot] = (uint32_t)(i + 1);
     }
     return GGLD_OK;
+}
+
+ggld_status ggld_manifest_seal(ggld_manifest *m, const char *label,
+                               ggld_error *err)
+{
+    return ggld_manifest_index(m, 0, label, err);
+}
+
+const ggld_tree *ggld_manifest_tree(const ggld_manifest *m)
+{
+    static const ggld_tree none;
+    return m->n_subjects == 1 ? &m->subjects[0].tree : &none;
 }
 
 const ggld_entry *ggld_manifest_find(const ggld_manifest *m, uint32_t subject,
@@ -300,13 +363,14 @@ bool ggld_manifest_at(const ggld_manifest *m, uint64_t index,
 
 void ggld_manifest_get_info(const ggld_manifest *m, ggld_manifest_info *out)
 {
+    const ggld_tree *tree = ggld_manifest_tree(m);
     ggld_manifest_info info = { 0 };
     info.struct_size = out->struct_size;
     info.format = m->format;
     info.n_files = m->n_subjects;
-    info.chunk_algo = m->tree.algo;
-    info.n_chunks = m->tree.n_chunks;
-    info.chunk_bytes = m->tree.chunk_bytes;
-    info.root = m->tree.root;
+    info.chunk_algo = tree->algo;
+    info.n_chunks = tree->n_chunks;
+    info.chunk_bytes = tree->chunk_bytes;
+    info.root = tree->root;
     memcpy(out, &info, ggld_min_u64(out->struct_size, sizeof info));
 }

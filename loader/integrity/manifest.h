@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The one model that all formats are read into and written from: files, what
- * is said of them, and the chunks of one of them. Built by adding, then sealed,
+ * is said of them, and their chunks. Built by adding, then sealed,
  * then immutable. */
 #ifndef GGLD_INTEGRITY_MANIFEST_H
 #define GGLD_INTEGRITY_MANIFEST_H
@@ -23,6 +23,7 @@ typedef struct ggld_subject {
     bool has_metadata_size;
     uint64_t size_bytes;
     uint64_t metadata_bytes;
+    ggld_tree tree; /* algo 0: none */
 } ggld_subject;
 
 typedef struct ggld_shape {
@@ -57,10 +58,9 @@ struct ggld_manifest {
     uint64_t n_shapes, shape_capacity;
     ggld_entry *entries;
     uint64_t n_entries, entry_capacity;
-    ggld_tree tree; /* of the one subject; algo 0: none */
 
     /* Entries by subject, scope, algo and name: open addressing, slots hold a
-     * number plus one. Made by seal. */
+     * number plus one. Made by seal, and goes with what is appended. */
     uint32_t *slots;
     uint64_t n_slots; /* a power of two */
     uint64_t seed;
@@ -70,6 +70,10 @@ struct ggld_manifest {
 ggld_manifest *ggld_manifest_new(void);
 /* size bytes that live as long as the manifest. NULL: no memory. */
 char *ggld_manifest_block(ggld_manifest *m, uint64_t size);
+/* Of all strings together. */
+uint64_t ggld_manifest_strings_bytes(const ggld_manifest *m);
+/* Frees the last one. */
+void ggld_manifest_drop_block(ggld_manifest *m);
 
 /* Strings are not copied. */
 GGLD_MUST_CHECK
@@ -82,11 +86,19 @@ GGLD_MUST_CHECK
 ggld_status ggld_manifest_add(ggld_manifest *m, const ggld_entry *entry,
                               ggld_error *err);
 
-/* Makes the index. GGLD_E_DUPLICATE: two entries say the same thing; label
- * stands before the message. */
+/* Puts the entries from first on into the index, which is made where there is
+ * none. GGLD_E_DUPLICATE: two entries say the same thing; label stands before the
+ * message. On failure the index is as it was. */
+GGLD_MUST_CHECK
+ggld_status ggld_manifest_index(ggld_manifest *m, uint64_t first,
+                                const char *label, ggld_error *err);
+/* All of them: a manifest that is built is then whole. */
 GGLD_MUST_CHECK
 ggld_status ggld_manifest_seal(ggld_manifest *m, const char *label,
                                ggld_error *err);
+
+/* The chunks of a manifest of one file; of another an empty one. */
+const ggld_tree *ggld_manifest_tree(const ggld_manifest *m);
 
 /* Of a sealed one; NULL: there is none. */
 const ggld_entry *ggld_manifest_find(const ggld_manifest *m, uint32_t subject,

@@ -96,9 +96,12 @@ static ggld_status keep_subject(selection *s, const ggld_manifest *from,
     if (status != GGLD_OK)
         return status;
     ggld_string path = s->to->subjects[subject].path;
-    s->to->subjects[subject] = from->subjects[entry->subject];
-    s->to->subjects[subject].path = path;
-    return GGLD_OK;
+    ggld_subject *to = &s->to->subjects[subject];
+    const ggld_tree *tree = &from->subjects[entry->subject].tree;
+    *to = from->subjects[entry->subject];
+    to->path = path;
+    memset(&to->tree, 0, sizeof to->tree);
+    return tree->algo != 0 ? ggld_tree_copy(&to->tree, tree, err) : GGLD_OK;
 }
 
 static ggld_status keep_entry(selection *s, const ggld_manifest *from,
@@ -172,23 +175,15 @@ static ggld_status select_entries(selection *s, const ggld_manifest *from,
                      (unsigned)from->n_entries);
 }
 
-static uint64_t strings_bytes(const ggld_manifest *m)
-{
-    uint64_t total = 0;
-    for (uint64_t i = 0; i < m->n_entries; i++)
-        total += m->entries[i].name.len;
-    for (uint64_t i = 0; i < m->n_subjects; i++)
-        total += m->subjects[i].path.len;
-    return total;
-}
-
 static ggld_status select_into(ggld_manifest *to, const ggld_manifest *from,
                                const char *path, ggld_error *err)
 {
     /* A llama line's name may become the file's too. */
-    selection s = {
-        to, ggld_manifest_block(to, 2 * strings_bytes(from)), { "", 0 }, false
-    };
+    selection s = { to,
+                    ggld_manifest_block(to,
+                                        2 * ggld_manifest_strings_bytes(from)),
+                    { "", 0 },
+                    false };
     if (s.room == NULL)
         return ggld_fail(err, GGLD_E_NOMEM, ggld_nowhere(),
                          "manifest: no memory for its names");
@@ -197,9 +192,7 @@ static ggld_status select_into(ggld_manifest *to, const ggld_manifest *from,
         return status;
     to->format = from->format;
     to->identity = from->identity;
-    if (from->tree.algo != 0)
-        status = ggld_tree_copy(&to->tree, &from->tree, err);
-    return status == GGLD_OK ? ggld_manifest_seal(to, "manifest", err) : status;
+    return ggld_manifest_seal(to, "manifest", err);
 }
 
 ggld_status ggld_manifest_select(ggld_manifest **out, const ggld_manifest *from,

@@ -29,6 +29,7 @@ typedef struct verifier {
     uint32_t n_shards; /* 0: the file is no set */
     uint32_t mode;
     uint32_t n_threads;
+    bool is_pinned; /* by the root of one file */
     _Atomic bool all_good;
     pthread_mutex_t lock; /* for checking everything, and making the cells */
     ggld_cells *_Atomic cells;
@@ -244,14 +245,14 @@ static ggld_status check_root(const ggld_manifest *m, const ggld_digest *root,
                               ggld_error *err)
 {
     char expected[GGLD_DIGEST_TEXT_MAX], actual[GGLD_DIGEST_TEXT_MAX];
-    if (root == NULL || ggld_digest_equal(root, &m->tree.root))
+    if (root == NULL || ggld_digest_equal(root, &ggld_manifest_tree(m)->root))
         return GGLD_OK;
-    if (m->tree.algo == 0)
+    if (ggld_manifest_tree(m)->algo == 0)
         return ggld_fail(err, GGLD_E_INVALID, ggld_nowhere(),
                          "verifier: a root is pinned, and the manifest has no "
                          "chunks");
     ggld_digest_text(root, expected);
-    ggld_digest_text(&m->tree.root, actual);
+    ggld_digest_text(&ggld_manifest_tree(m)->root, actual);
     return ggld_fail(err, GGLD_E_CHECKSUM, ggld_nowhere(),
                      "manifest: expected the pinned root %s, it has %s",
                      expected, actual);
@@ -266,7 +267,7 @@ static ggld_status check_mode(const ggld_manifest *m, uint32_t mode,
         return ggld_fail(err, GGLD_E_INVALID, ggld_nowhere(),
                          "verifier: the manifest has no digest of the "
                          "metadata");
-    if (mode == GGLD_VERIFY_ON_ACCESS && m->tree.algo == 0 &&
+    if (mode == GGLD_VERIFY_ON_ACCESS && ggld_manifest_tree(m)->algo == 0 &&
         ggld_manifest_best(m, GGLD_SCOPE_TENSOR) == NULL)
         return ggld_fail(err, GGLD_E_UNSUPPORTED, ggld_nowhere(),
                          "verifier: the manifest has no digests of chunks or "
@@ -335,6 +336,12 @@ static ggld_status check_shard(void *ctx, const ggld_file *file,
         return ggld_fail(err, GGLD_E_INVALID, ggld_nowhere(),
                          "verifier: the manifest speaks of one file, and this "
                          "is a set: put those of all shards together");
+    if (v->is_pinned)
+        return ggld_fail(
+            err, GGLD_E_UNSUPPORTED, ggld_nowhere(),
+            "verifier: a root is pinned, which is of one file, and "
+            "this is a set: compare the root of each shard's "
+            "manifest before they are put together");
     ggld_status status = add_shard(v, ggld_file_path(file), err);
     return status == GGLD_OK
                ? check_metadata(v->shards[v->n_shards - 1], data, size, err)
@@ -359,6 +366,7 @@ ggld_status ggld_verifier_from_manifest(ggld_verifier *out,
     (void)pthread_mutex_init(&v->lock, NULL);
     v->mode = options->mode;
     v->n_threads = threads_of(options);
+    v->is_pinned = options->root != NULL;
     status = verifier_fill(v, manifest, options, err);
     if (status != GGLD_OK) {
         verifier_release(v);

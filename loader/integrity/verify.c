@@ -22,10 +22,11 @@ ggld_status ggld_verify_request_of(const ggld_manifest *expected,
         r.scopes |= expected->entries[i].scope;
         r.algos |= GGLD_ALGO_BIT(expected->entries[i].digest.algo);
     }
-    if (expected->tree.algo != 0) {
+    const ggld_tree *tree = ggld_manifest_tree(expected);
+    if (tree->algo != 0) {
         r.scopes |= GGLD_SCOPE_CHUNKS;
-        r.chunk_algo = expected->tree.algo;
-        r.chunk_bytes = expected->tree.chunk_bytes;
+        r.chunk_algo = tree->algo;
+        r.chunk_bytes = tree->chunk_bytes;
     }
     if (r.scopes == 0)
         return ggld_fail(err, GGLD_E_INVALID, ggld_nowhere(),
@@ -40,7 +41,8 @@ ggld_status ggld_verify_request_of(const ggld_manifest *expected,
 static uint64_t bad_chunk(const ggld_comparison *c, uint64_t first,
                           uint64_t end)
 {
-    const ggld_tree *a = &c->expected->tree, *b = &c->actual->tree;
+    const ggld_tree *a = ggld_manifest_tree(c->expected);
+    const ggld_tree *b = ggld_manifest_tree(c->actual);
     for (uint64_t i = first; i < end; i++) {
         if (i >= a->n_chunks || i >= b->n_chunks ||
             memcmp(a->leaves + i * a->leaf_bytes, b->leaves + i * b->leaf_bytes,
@@ -55,7 +57,7 @@ static uint64_t bad_chunk(const ggld_comparison *c, uint64_t first,
 void ggld_find_bad_range(const ggld_comparison *c, uint64_t offset,
                          uint64_t size, ggld_found *item)
 {
-    const ggld_tree *tree = &c->expected->tree;
+    const ggld_tree *tree = ggld_manifest_tree(c->expected);
     uint64_t data = c->actual->subjects[0].metadata_bytes;
     if (tree->algo == 0 || size == 0 || offset < data)
         return;
@@ -83,7 +85,8 @@ static uint64_t count_bad(const ggld_comparison *c, uint64_t first,
 
 static void compare_tree(ggld_comparison *c)
 {
-    const ggld_tree *a = &c->expected->tree, *b = &c->actual->tree;
+    const ggld_tree *a = ggld_manifest_tree(c->expected);
+    const ggld_tree *b = ggld_manifest_tree(c->actual);
     uint64_t n = a->n_chunks > b->n_chunks ? a->n_chunks : b->n_chunks;
     ggld_found item = { .scope = GGLD_SCOPE_CHUNKS,
                         .name = { "", 0 },
@@ -200,7 +203,8 @@ static void note_uncovered(ggld_comparison *c, uint32_t scope, const char *text)
 
 static void note_gaps(ggld_comparison *c)
 {
-    uint32_t scopes = c->expected->tree.algo != 0 ? GGLD_SCOPE_CHUNKS : 0;
+    uint32_t scopes =
+        ggld_manifest_tree(c->expected)->algo != 0 ? GGLD_SCOPE_CHUNKS : 0;
     for (uint64_t i = 0; i < c->expected->n_entries; i++)
         scopes |= c->expected->entries[i].scope;
     if ((scopes & GGLD_SCOPE_FILE) != 0)
@@ -296,7 +300,7 @@ static bool is_whole(const ggld_comparison *c, const ggld_entry *entry)
 static void compare_whole(ggld_comparison *c)
 {
     const ggld_subject *said = &c->expected->subjects[0];
-    uint64_t n_left = c->expected->tree.algo != 0;
+    uint64_t n_left = ggld_manifest_tree(c->expected)->algo != 0;
     if (said->has_size)
         compare_size(c, GGLD_SCOPE_FILE, said->size_bytes,
                      c->actual->subjects[0].size_bytes);

@@ -283,23 +283,7 @@ static void plain_done(ggld_hash_job *self, const ggld_error *result)
     plain->done(&self->job, manifest, result, self->user);
 }
 
-/* Chunks are of one file, and no manifest of several has any. */
-static ggld_status plain_plan(ggld_hash_job *self, ggld_error *err)
-{
-    if (self->n_shards < 2)
-        return GGLD_OK;
-    if (self->request.scopes == 0)
-        self->request.scopes = GGLD_SCOPE_METADATA | GGLD_SCOPE_TENSOR;
-    self->request.scopes &= ~(uint32_t)GGLD_SCOPE_CHUNKS;
-    if (self->request.scopes != 0)
-        return GGLD_OK;
-    return ggld_fail(err, GGLD_E_INVALID, ggld_nowhere(),
-                     "hash: chunks are of one file: hash each shard of the set "
-                     "by itself");
-}
-
-static const ggld_hash_kind plain_kind = { plain_plan, NULL, NULL, plain_done,
-                                           NULL };
+static const ggld_hash_kind plain_kind = { NULL, NULL, NULL, plain_done, NULL };
 
 static ggld_status check_options(const ggld_hash_options *o, ggld_error *err)
 {

@@ -576,3 +576,76 @@ Test(formats, keys_that_are_none_are_refused)
     free(output_of("rm -r '%s'", folder));
     free(folder);
 }
+
+/* ---- append ---- */
+
+static char *sums_of(const char *prefix, int first, int n)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *f = open_memstream(&text, &size);
+    for (int i = first; i < first + n; i++)
+        fprintf(f, "%064x  %s%d\n", i + 1, prefix, i);
+    fclose(f);
+    return text;
+}
+
+static ggld_manifest *parsed(const char *text)
+{
+    ggld_manifest *m = NULL;
+    cr_assert_eq(parse_text(&m, text, strlen(text), 0, &err), GGLD_OK, "%s",
+                 err.message);
+    return m;
+}
+
+static char *text_of(const ggld_manifest *m)
+{
+    size_t size;
+    return manifest_text(m, GGLD_MANIFEST_SHA256SUM, &size);
+}
+
+static const struct {
+    const char *what;
+    const char *added;
+    int first, n;
+    ggld_status code;
+} appends[] = {
+    { "other files", "b", 0, 5, GGLD_OK },
+    { "one that is there", "a", 2, 1, GGLD_E_DUPLICATE },
+    { "many, the last of which is there", "a", -200, 203, GGLD_E_DUPLICATE },
+    { "many others", "c", 0, 3000, GGLD_OK },
+};
+
+/* What is refused leaves no trace: the text, and what may still be added. */
+Test(append, adds_all_or_nothing)
+{
+    char *first = sums_of("a", 0, 7), *expected = strdup(first);
+    ggld_manifest *m = parsed(first);
+    free(first);
+    for (size_t i = 0; i < sizeof appends / sizeof appends[0]; i++) {
+        char *more = sums_of(appends[i].added, appends[i].first, appends[i].n);
+        ggld_manifest *other = parsed(more);
+        ggld_status got = ggld_manifest_append(m, other, &err);
+        cr_expect_eq(got, appends[i].code, "%s: expected %s, got %s: %s",
+                     appends[i].what, ggld_status_name(appends[i].code),
+                     ggld_status_name(got), err.message);
+        if (appends[i].code == GGLD_OK) {
+            char *both = NULL;
+            cr_assert_gt(asprintf(&both, "%s%s", expected, more), 0, "memory");
+            free(expected);
+            expected = both;
+        }
+        char *text = text_of(m);
+        cr_expect_str_eq(text, expected, "%s: got\n%s", appends[i].what, text);
+        free(text);
+        free(more);
+        ggld_manifest_free(other);
+    }
+    cr_expect_eq(ggld_manifest_append(m, m, NULL), GGLD_E_DUPLICATE,
+                 "itself is there already");
+    char *text = text_of(m);
+    cr_expect_str_eq(text, expected, "itself: got\n%s", text);
+    free(text);
+    free(expected);
+    ggld_manifest_free(m);
+}

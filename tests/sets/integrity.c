@@ -59,20 +59,26 @@ static ggld_file *open_set(const char *path)
     return file;
 }
 
-static void hash(ggld_file *file, uint32_t scopes, made *out)
+static void hash_with(ggld_file *file, const ggld_hash_options *options,
+                      made *out)
 {
-    ggld_hash_options options = ggld_hash_options_init();
     uv_loop_t loop;
     ggld_job *job;
     ggld_error err;
     memset(out, 0, sizeof *out);
+    uv_loop_init(&loop);
+    MUST(ggld_hash_start(&job, &loop, file, options, on_hashed, out, &err),
+         err);
+    loop_finish(&loop, "hash");
+}
+
+static void hash(ggld_file *file, uint32_t scopes, made *out)
+{
+    ggld_hash_options options = ggld_hash_options_init();
     options.scopes = scopes;
     options.name = "models/set.gguf";
     options.progress = on_progress;
-    uv_loop_init(&loop);
-    MUST(ggld_hash_start(&job, &loop, file, &options, on_hashed, out, &err),
-         err);
-    loop_finish(&loop, "hash");
+    hash_with(file, &options, out);
 }
 
 static void verify(ggld_file *file, const ggld_manifest *manifest, made *out)
@@ -149,12 +155,8 @@ static void test_a_set_is_hashed_shard_by_shard(const shards *set)
     ggld_manifest_free(m.manifest);
 
     hash(file, 0, &m);
-    CHECK(ggld_manifest_count(m.manifest) == 3 + 5, "no chunks: %s",
-          m.result.message);
+    CHECK(ggld_manifest_count(m.manifest) == 3 + 5, "%s", m.result.message);
     ggld_manifest_free(m.manifest);
-    hash(file, GGLD_SCOPE_CHUNKS, &m);
-    CHECK(m.result.code == GGLD_E_INVALID && m.manifest == NULL, "%s",
-          m.result.message);
     ggld_close(file);
 }
 
@@ -313,6 +315,91 @@ static void test_a_set_is_verified_on_access_and_in_full(const shards *set)
     ggld_close(plain);
 }
 
+/* Of each shard by itself, put together: the chunks too. */
+static ggld_manifest *appended(ggld_file *set)
+{
+    ggld_manifest *all = NULL;
+    ggld_error err;
+    for (uint32_t i = 0; i < 3; i++) {
+        ggld_file *shard = (ggld_file *)(uintptr_t)ggld_file_shard(set, i);
+        ggld_hash_options options = ggld_hash_options_init();
+        made m;
+        options.scopes = GGLD_SCOPE_METADATA | GGLD_SCOPE_CHUNKS;
+        options.chunk_bytes = 4096;
+        options.name = ggld_file_path(shard);
+        hash_with(shard, &options, &m);
+        if (all == NULL) {
+            all = m.manifest;
+            continue;
+        }
+        CHECK(ggld_manifest_append(all, m.manifest, &err) == GGLD_OK, "%s",
+              err.message);
+        ggld_manifest_free(m.manifest);
+    }
+    return all;
+}
+
+/* No tensor has a digest here: what is found is found by chunks. */
+static void test_chunks_of_each_shard_are_kept(const shards *set)
+{
+    ggld_file *plain = open_set(shards_path(set, 0)), *file = NULL;
+    ggld_error err = { .message = "" };
+    ggld_manifest_info info = { .struct_size = sizeof info };
+    ggld_manifest *all = appended(plain);
+    made v;
+    ggld_manifest_get_info(all, &info);
+    CHECK(info.n_files == 3 && info.n_chunks == 0 && info.root.algo == 0,
+          "%llu files, %llu chunks", (unsigned long long)info.n_files,
+          (unsigned long long)info.n_chunks);
+    verify(plain, all, &v);
+    CHECK(v.report != NULL && ggld_verify_report_good(v.report) &&
+              strstr(ggld_verify_report_summary(v.report), "chunks") != NULL,
+          "%s", v.result.message);
+    ggld_verify_report_free(v.report);
+    for (int bad = 0; bad < 2; bad++) {
+        if (bad)
+            spoil(set, plain, false);
+        MUST(open_verified(&file, set, all, GGLD_VERIFY_ON_ACCESS, NULL, &err),
+             err);
+        CHECK(read_tensor(file, "a", &err) == GGLD_OK, "%s", err.message);
+        ggld_status status = read_tensor(file, "e", &err);
+        CHECK(status == (bad ? GGLD_E_CHECKSUM : GGLD_OK) &&
+                  (!bad || err.shard == 2),
+              "bad %d: %s, shard %u: %s", bad, ggld_status_name(status),
+              err.shard, err.message);
+        ggld_close(file);
+    }
+    spoil(set, plain, true);
+    ggld_manifest_free(all);
+    ggld_close(plain);
+}
+
+/* It would leave the other shards to whoever made the manifest. */
+static void test_a_root_is_of_one_file(const shards *set)
+{
+    ggld_file *plain = open_set(shards_path(set, 0)), *file = NULL;
+    ggld_manifest_info info = { .struct_size = sizeof info };
+    ggld_verifier_options how = ggld_verifier_options_init();
+    ggld_error err = { .message = "" };
+    ggld_manifest *all = appended(plain);
+    made one;
+    ggld_hash_options options = ggld_hash_options_init();
+    options.scopes = GGLD_SCOPE_METADATA | GGLD_SCOPE_CHUNKS;
+    options.chunk_bytes = 4096;
+    hash_with((ggld_file *)(uintptr_t)ggld_file_shard(plain, 0), &options,
+              &one);
+    ggld_manifest_get_info(one.manifest, &info);
+    how.root = &info.root;
+    ggld_status status = ggld_open_verified(&file, shards_path(set, 0), all,
+                                            &how, NULL, NULL, &err);
+    CHECK(status == GGLD_E_UNSUPPORTED && file == NULL,
+          "expected GGLD_E_UNSUPPORTED, got %s: %s", ggld_status_name(status),
+          err.message);
+    ggld_manifest_free(one.manifest);
+    ggld_manifest_free(all);
+    ggld_close(plain);
+}
+
 static void test_a_set_is_verified_once(const shards *set)
 {
     ggld_file *plain = open_set(shards_path(set, 0)), *file = NULL;
@@ -375,6 +462,8 @@ int main(void)
     test_a_set_is_hashed_shard_by_shard(&set);
     test_a_set_is_verified_in_one_report(&set);
     test_a_set_is_verified_on_access_and_in_full(&set);
+    test_chunks_of_each_shard_are_kept(&set);
+    test_a_root_is_of_one_file(&set);
     test_a_set_is_verified_once(&set);
     shards_remove(&set);
     printf("%d failures\n", n_failed);
