@@ -27,17 +27,6 @@ static int check_manifest(const char *path, const char *text, size_t size,
     return STATUS_GOOD;
 }
 
-/* Who has signed for fast chunks is told what that is not worth. */
-static void note_chunks(const char *path, uint32_t chunk_algo)
-{
-    if (chunk_algo != 0 && chunk_algo != GGLD_ALGO_SHA256)
-        report_note(path,
-                    "its chunks have %s digests, which a forger can match: "
-                    "verification on access will find damage only (see "
-                    "ggld hash --chunks sha256)",
-                    ggld_algo_name(chunk_algo));
-}
-
 static int write_signature(const char *path,
                            const uint8_t signature[GGLD_SIGNATURE_BYTES])
 {
@@ -75,7 +64,7 @@ static int sign(const args *a, const char *text, size_t size)
         a->values[OPT_OUTPUT] != NULL ? a->values[OPT_OUTPUT] : beside,
         signature);
     if (status == STATUS_GOOD)
-        note_chunks(path, chunk_algo);
+        digests_note_chunks(path, chunk_algo);
     return status;
 }
 

@@ -9,119 +9,11 @@
 #include <unistd.h>
 #include <uv.h>
 
-#include "command.h"
-#include "digests.h"
-#include "jobs.h"
 #include "report.h"
-#include "text.h"
-
-enum {
-    OPT_FORMAT,
-    OPT_PUBKEY,
-    OPT_ROOT,
-    OPT_ONCE,
-    OPT_FOLDER,
-    OPT_ALL,
-    OPT_UNCACHED,
-    OPT_SINGLE,
-    OPT_JSON
-};
-
-typedef struct verifying {
-    const args *a;
-    const char *path;
-    char manifest_path[DIGESTS_PATH_MAX];
-    ggld_manifest *manifest;
-    int fd;
-    ggld_file *file;
-    ggld_file_identity identity;
-    ggld_verify_cache *cache; /* NULL: not asked for */
-    ggld_error unopened; /* why it is no model; its code is GGLD_OK if it is */
-    bool is_signed;
-    bool from_cache;
-    bool of_set;      /* the file is a shard, which lines then name */
-    json_object *all; /* of a set: an array, to which each shard is added */
-} verifying;
-
-typedef struct verify_run {
-    job_run run;
-    ggld_verify_report *report;
-} verify_run;
+#include "shard.h"
+#include "verifying.h"
 
 /* ---- the manifest ---- */
-
-static int check_signature(verifying *v, const char *text, size_t size)
-{
-    char path[DIGESTS_PATH_MAX];
-    char *key = NULL, *signature = NULL;
-    size_t key_size, signature_size;
-    ggld_error err;
-    int status = path_with(v->manifest_path, ".sig", path);
-    if (status == STATUS_GOOD)
-        status = text_read(path, &signature, &signature_size);
-    if (status == STATUS_GOOD && signature_size != GGLD_SIGNATURE_BYTES)
-        status = report(path, "no Ed25519 signature: it has %zu bytes, not %d",
-                        signature_size, GGLD_SIGNATURE_BYTES);
-    if (status == STATUS_GOOD)
-        status = text_read(v->a->values[OPT_PUBKEY], &key, &key_size);
-    if (status == STATUS_GOOD &&
-        ggld_sign_check(text, size, key, (const uint8_t *)signature, &err) !=
-            GGLD_OK)
-        status = report_error(path, &err);
-    v->is_signed = status == STATUS_GOOD;
-    free(key);
-    free(signature);
-    return status;
-}
-
-/* As --root has it, with or without "sha256:" before. */
-static const char *root_hex(const char *given)
-{
-    return strncmp(given, "sha256:", 7) == 0 ? given + 7 : given;
-}
-
-static int check_root(const verifying *v)
-{
-    char is[GGLD_DIGEST_TEXT_MAX];
-    const char *wanted = root_hex(v->a->values[OPT_ROOT]);
-    ggld_manifest_info info = { .struct_size = sizeof info };
-    ggld_manifest_get_info(v->manifest, &info);
-    ggld_digest_text(&info.root, is);
-    if (info.root.algo == 0)
-        return report(v->manifest_path, "it has no chunks, and so no root");
-    if (strcasecmp(is, wanted) == 0)
-        return STATUS_GOOD;
-    return report(v->manifest_path, "its root is %s, not the one given", is);
-}
-
-static bool is_sha256_hex(const char *hex)
-{
-    return strspn(hex, "0123456789abcdefABCDEF") == 64 && hex[64] == '\0';
-}
-
-/* A digest that stands in the manifest's place. */
-static int check_digest_text(const args *a)
-{
-    const char *given = a->n_operands > 1 ? a->operands[1] : "";
-    if (strncmp(given, "sha256:", 7) != 0 || is_sha256_hex(given + 7))
-        return STATUS_GOOD;
-    return report_usage(a,
-                        "'%.120s' is no digest: sha256: and 64 hex digits "
-                        "are wanted",
-                        given);
-}
-
-static int check_root_text(const args *a)
-{
-    const char *given = a->values[OPT_ROOT];
-    const char *hex = given != NULL ? root_hex(given) : NULL;
-    if (hex == NULL || is_sha256_hex(hex))
-        return STATUS_GOOD;
-    return report_usage(a,
-                        "--root is '%s': the 64 hex digits of a manifest's "
-                        "root are wanted (its line \"root sha256:HEX\")",
-                        given);
-}
 
 /* What is checked and what is parsed are the same bytes. */
 static int take_manifest(verifying *v, const char *text, size_t size)
@@ -130,15 +22,17 @@ static int take_manifest(verifying *v, const char *text, size_t size)
     ggld_error err;
     const char *slash = strrchr(v->manifest_path, '/');
     const char *name = slash != NULL ? slash + 1 : v->manifest_path;
-    int status = format_parse(v->a, v->a->values[OPT_FORMAT], &format);
-    if (status == STATUS_GOOD && v->a->values[OPT_PUBKEY] != NULL)
-        status = check_signature(v, text, size);
+    int status = format_parse(v->a, v->a->values[VERIFY_FORMAT], &format);
+    if (status == STATUS_GOOD && v->a->values[VERIFY_PUBKEY] != NULL)
+        status = verify_check_signature(v, text, size);
     if (status == STATUS_GOOD &&
         ggld_manifest_parse(&v->manifest, name, text, size, format, &err) !=
             GGLD_OK)
         status = report_error(v->path, &err);
-    if (status == STATUS_GOOD && v->a->values[OPT_ROOT] != NULL)
-        status = check_root(v);
+    if (status == STATUS_GOOD && v->a->values[VERIFY_ROOT] != NULL)
+        status = verify_check_root(v);
+    if (status == STATUS_GOOD)
+        verify_note_chunks(v);
     return status;
 }
 
@@ -185,9 +79,10 @@ static int open_file(verifying *v)
         v->unopened = err; /* but its bytes can be compared */
         return STATUS_GOOD;
     }
-    if (v->a->values[OPT_ONCE] == NULL && v->a->values[OPT_FOLDER] == NULL)
+    if (v->a->values[VERIFY_ONCE] == NULL &&
+        v->a->values[VERIFY_FOLDER] == NULL)
         return STATUS_GOOD;
-    if (ggld_verify_cache_new(&v->cache, v->a->values[OPT_FOLDER], &err) !=
+    if (ggld_verify_cache_new(&v->cache, v->a->values[VERIFY_FOLDER], &err) !=
         GGLD_OK)
         return report_error(v->path, &err);
     v->from_cache = ggld_verify_cache_has(v->cache, &v->identity, v->file,
@@ -213,7 +108,7 @@ static ggld_status start(verifying *v, uv_loop_t *loop, verify_run *r,
     if (v->file == NULL)
         return ggld_verify_whole_start(&job, loop, v->fd, v->manifest, &options,
                                        take_report, r, err);
-    if (v->a->values[OPT_UNCACHED] != NULL)
+    if (v->a->values[VERIFY_UNCACHED] != NULL)
         options.flags = GGLD_HASH_KEEP_CACHE;
     return ggld_verify_start(&job, loop, v->file, v->manifest, &options,
                              take_report, r, err);
@@ -243,119 +138,6 @@ static void remember(const verifying *v)
                              "the folder is not ours alone");
 }
 
-/* ---- what is said ---- */
-
-static json_object *json_item(const ggld_verify_item *item)
-{
-    json_object *row = js_object();
-    bool renamed = item->verdict == GGLD_VERDICT_RENAMED;
-    js_set_text(row, "verdict", ggld_verdict_name(item->verdict));
-    js_set_text(row, "of", scope_text(item->scope));
-    js_set(row, "name",
-           item->scope == GGLD_SCOPE_TENSOR
-               ? js_text(item->name.data, (size_t)item->name.len)
-               : NULL);
-    js_set(row, "new_name",
-           renamed ? js_text(item->new_name.data, (size_t)item->new_name.len)
-                   : NULL);
-    js_set(row, "expected", js_digest(&item->expected));
-    js_set(row, "actual", js_digest(&item->actual));
-    js_set(row, "bad_offset",
-           item->bad_bytes != 0 ? js_u64(item->bad_offset_bytes) : NULL);
-    js_set(row, "bad_bytes",
-           item->bad_bytes != 0 ? js_u64(item->bad_bytes) : NULL);
-    js_set_text(row, "message", item->message);
-    return row;
-}
-
-static void print_json(const verifying *v, const verify_run *r, bool good)
-{
-    json_object *object = js_object(), *items = js_array();
-    ggld_verify_item item = { .struct_size = sizeof item };
-    for (uint64_t i = 0;
-         r->report != NULL && ggld_verify_report_at(r->report, i, &item); i++)
-        if (v->a->values[OPT_ALL] != NULL || item.verdict != GGLD_VERDICT_SAME)
-            js_append(items, json_item(&item));
-    js_set_text(object, "file", v->path);
-    js_set_text(object, "manifest", v->manifest_path);
-    js_set(object, "good", js_bool(good));
-    js_set(object, "signed", js_bool(v->is_signed));
-    js_set(object, "from_cache", js_bool(v->from_cache));
-    js_set(object, "unreadable",
-           v->unopened.code != GGLD_OK
-               ? js_text(v->unopened.message, strlen(v->unopened.message))
-               : NULL);
-    js_set_text(object, "summary",
-                r->report != NULL ? ggld_verify_report_summary(r->report)
-                                  : "good: verified before");
-    js_set(object, "items", items);
-    js_set_u64(object, "read_bytes", r->run.done_bytes);
-    js_set(object, "seconds", js_measure(r->run.seconds));
-    js_set(object, "bytes_per_s", js_measure(job_rate(&r->run)));
-    if (v->all != NULL)
-        js_append(v->all, object);
-    else
-        js_print(v->a->out, object);
-}
-
-static void print_shard(const verifying *v)
-{
-    const char *slash = strrchr(v->path, '/');
-    const char *name = slash != NULL ? slash + 1 : v->path;
-    if (!v->of_set)
-        return;
-    text_put_name(v->a->out, name, strlen(name));
-    out_text(v->a->out, ": ");
-}
-
-static void print_item(output *o, const ggld_verify_item *item)
-{
-    out_printf(o, "%-9s  ", ggld_verdict_name(item->verdict));
-    if (item->verdict != GGLD_VERDICT_SAME) {
-        out_text(o, item->message); /* names in it are safe already */
-    } else {
-        out_printf(o, "%s of ", ggld_algo_name(item->expected.algo));
-        out_text(o, scope_text(item->scope));
-        out_text(o, item->name.len != 0 ? " " : "");
-        text_put_name(o, item->name.data, (size_t)item->name.len);
-    }
-    out_text(o, "\n");
-}
-
-static void print_report(const verifying *v, const ggld_verify_report *report)
-{
-    output *o = v->a->out;
-    ggld_verify_item item = { .struct_size = sizeof item };
-    uint64_t n_bad = 0;
-    for (uint64_t i = 0; ggld_verify_report_at(report, i, &item); i++) {
-        bool same = item.verdict == GGLD_VERDICT_SAME;
-        n_bad += !same && item.verdict != GGLD_VERDICT_UNCOVERED;
-        if (!same || v->a->values[OPT_ALL] != NULL) {
-            print_shard(v);
-            print_item(o, &item);
-        }
-    }
-    print_shard(v);
-    if (n_bad != 0)
-        out_printf(o, "bad: %" PRIu64 " of %" PRIu64 " items", n_bad,
-                   ggld_verify_report_count(report));
-    else
-        out_text(o, ggld_verify_report_summary(report));
-}
-
-static void print_text(const verifying *v, const verify_run *r)
-{
-    if (r->report != NULL)
-        print_report(v, r->report);
-    else {
-        print_shard(v);
-        out_text(v->a->out, "good: verified before, and not changed since");
-    }
-    out_text(v->a->out, v->is_signed ? " (signed)\n" : "\n");
-    if (r->report != NULL)
-        job_note(&r->run);
-}
-
 /* Of what does not open the whole must be known, and the same, for it to be
  * called good. */
 static bool is_good(const verifying *v, const ggld_verify_report *report)
@@ -369,6 +151,18 @@ static bool is_good(const verifying *v, const ggld_verify_report *report)
     return v->unopened.code == GGLD_OK;
 }
 
+/* Of a file that was verified before the manifest tells what was covered. */
+static bool is_complete(const verifying *v, const ggld_verify_report *report)
+{
+    const uint32_t data =
+        GGLD_SCOPE_TENSOR | GGLD_SCOPE_TENSORS | GGLD_SCOPE_CHUNKS;
+    if (report != NULL)
+        return ggld_verify_report_complete(report);
+    uint32_t scopes = ggld_manifest_scopes(v->manifest, v->path);
+    return (scopes & GGLD_SCOPE_FILE) != 0 ||
+           ((scopes & GGLD_SCOPE_METADATA) != 0 && (scopes & data) != 0);
+}
+
 static int verify(verifying *v)
 {
     verify_run r = { .report = NULL };
@@ -376,16 +170,18 @@ static int verify(verifying *v)
     int status = STATUS_GOOD;
     if (!v->from_cache)
         status = compare(v, &r);
-    if (status != STATUS_GOOD)
+    if (status != STATUS_GOOD) {
+        verify_print_failed(v);
         return status;
+    }
     if (r.report != NULL)
         good = is_good(v, r.report);
+    v->complete = is_complete(v, r.report);
     if (v->cache != NULL && good && !v->from_cache)
         remember(v);
-    if (v->a->values[OPT_JSON] != NULL)
-        print_json(v, &r, good);
-    else
-        print_text(v, &r);
+    if (!v->complete && v->a->values[VERIFY_COMPLETE] != NULL)
+        good = false;
+    verify_print(v, &r, good);
     if (v->unopened.code != GGLD_OK)
         report_note(v->path, "does not open: %s", v->unopened.message);
     ggld_verify_report_free(r.report);
@@ -401,7 +197,9 @@ static int verify_file(const args *a, const char *path, bool of_set,
     int status = read_manifest(&v);
     if (status == STATUS_GOOD)
         status = open_file(&v);
-    if (status == STATUS_GOOD)
+    if (status != STATUS_GOOD)
+        verify_print_failed(&v);
+    else
         status = verify(&v);
     ggld_verify_cache_free(v.cache);
     ggld_close(v.file);
@@ -442,22 +240,44 @@ static bool opens_alone(const char *path)
     return true;
 }
 
-/* Each shard as a file of its own, to the last one. */
+/* Each shard as a file of its own, to the last one; set is NULL where there is
+ * none, as one of them is missing or damaged. */
 static int verify_set(const args *a, const ggld_file *set, uint32_t n_shards)
 {
-    json_object *all = a->values[OPT_JSON] != NULL ? js_array() : NULL;
+    json_object *all = a->values[VERIFY_JSON] != NULL ? js_array() : NULL;
     int worst = refuse_ggsum(a);
 
     for (uint32_t i = 0; i < n_shards && worst != STATUS_USAGE; i++) {
-        const char *path = ggld_file_path(ggld_file_shard(set, i));
-        int status = verify_file(a, path, true, all);
+        char *named =
+            set == NULL ? shard_beside(a->operands[0], i, n_shards) : NULL;
+        const char *path =
+            set == NULL ? named : ggld_file_path(ggld_file_shard(set, i));
+        int status = path == NULL ? report(a->operands[0], "no memory")
+                                  : verify_file(a, path, true, all);
         worst = status != STATUS_GOOD ? status : worst;
+        free(named);
     }
     if (all != NULL && worst != STATUS_USAGE)
         js_print(a->out, all);
     else
         json_object_put(all);
     return worst;
+}
+
+/* What does not open, as a set or at all: what can be compared is. */
+static int verify_broken(const args *a, const ggld_error *err)
+{
+    const char *path = a->operands[0];
+    shard_place at;
+    if (a->values[VERIFY_SINGLE] == NULL && shard_place_named(path, &at) &&
+        at.count > 1) {
+        int status = report_error_single(path, err);
+        int worst = verify_set(a, NULL, at.count);
+        return worst == STATUS_USAGE ? worst : status;
+    }
+    return err->sys_errno == ENOENT || opens_alone(path)
+               ? report_error(path, err)
+               : verify_file(a, path, false, NULL);
 }
 
 static int verify_run_command(const args *a)
@@ -468,14 +288,12 @@ static int verify_run_command(const args *a)
     ggld_error err;
     int worst;
 
-    if (check_root_text(a) != STATUS_GOOD ||
-        check_digest_text(a) != STATUS_GOOD)
+    if (verify_check_root_text(a) != STATUS_GOOD ||
+        verify_check_digest_text(a) != STATUS_GOOD)
         return STATUS_USAGE;
-    how.flags = GGLD_OPEN_METADATA | single_flag(a->values[OPT_SINGLE]);
+    how.flags = GGLD_OPEN_METADATA | single_flag(a->values[VERIFY_SINGLE]);
     if (ggld_open_path(&set, a->operands[0], &how, &err) != GGLD_OK)
-        return err.sys_errno == ENOENT || opens_alone(a->operands[0])
-                   ? report_error(a->operands[0], &err)
-                   : verify_file(a, a->operands[0], false, NULL);
+        return verify_broken(a, &err);
     ggld_file_get_info(set, &info);
     if (info.n_shards == 1) {
         ggld_close(set);
@@ -487,19 +305,23 @@ static int verify_run_command(const args *a)
 }
 
 static const option_row options[] = {
-    [OPT_FORMAT] = { "format", 'f', "FORMAT",
-                     "the manifest's; told from its text if not given" },
-    [OPT_PUBKEY] = { "pubkey", 0, "PEM",
-                     "MANIFEST.sig must be this key's signature" },
-    [OPT_ROOT] = { "root", 0, "HEX", "the root that the manifest must have" },
-    [OPT_ONCE] = { "once", 0, NULL,
-                   "remember it, and do not read a file known as good again" },
-    [OPT_FOLDER] = { "folder", 0, "DIR", "where --once remembers" },
-    [OPT_ALL] = { "all", 0, NULL, "list what is as it should be too" },
-    [OPT_UNCACHED] = { "uncached", 0, NULL,
-                       "leave the page cache as it is found" },
-    [OPT_SINGLE] = OPTION_SINGLE,
-    [OPT_JSON] = { "json", 0, NULL, "print JSON" },
+    [VERIFY_FORMAT] = { "format", 'f', "FORMAT",
+                        "the manifest's; told from its text if not given" },
+    [VERIFY_PUBKEY] = { "pubkey", 0, "PEM",
+                        "MANIFEST.sig must be this key's signature" },
+    [VERIFY_ROOT] = { "root", 0, "HEX",
+                      "the root that the manifest must have" },
+    [VERIFY_ONCE] = { "once", 0, NULL,
+                      "remember it, and do not read a file known as good again" },
+    [VERIFY_FOLDER] = { "folder", 0, "DIR", "where --once remembers" },
+    [VERIFY_ALL] = { "all", 0, NULL,
+                     "list what is as it should be too, and without a limit" },
+    [VERIFY_COMPLETE] = { "complete", 0, NULL,
+                          "what the manifest does not cover is a failure" },
+    [VERIFY_UNCACHED] = { "uncached", 0, NULL,
+                          "leave the page cache as it is found" },
+    [VERIFY_SINGLE] = OPTION_SINGLE,
+    [VERIFY_JSON] = { "json", 0, NULL, "print JSON" },
     { NULL, 0, NULL, NULL },
 };
 

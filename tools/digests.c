@@ -126,3 +126,13 @@ json_object *js_digest(const ggld_digest *digest)
         snprintf(text, sizeof text, "%s:%s", ggld_algo_name(digest->algo), hex);
     return js_text(text, (size_t)n);
 }
+
+void digests_note_chunks(const char *path, uint32_t chunk_algo)
+{
+    if (chunk_algo != 0 && chunk_algo != GGLD_ALGO_SHA256)
+        report_note(path,
+                    "its chunks have %s digests, which a forger can match: "
+                    "verification on access will find damage only (see "
+                    "ggld hash --chunks sha256)",
+                    ggld_algo_name(chunk_algo));
+}

@@ -24,6 +24,9 @@ int algos_parse(const args *a, const char *text, uint32_t *out);
 /* --format: NULL leaves *out. Exit status. */
 int format_parse(const args *a, const char *text, uint32_t *out);
 
+/* Who relies on fast chunks is told what they are not worth. */
+void digests_note_chunks(const char *path, uint32_t chunk_algo);
+
 /* "file", "metadata" and so on. */
 const char *scope_text(uint32_t scope);
 /* "sha256:HEX", or null where there is none. */

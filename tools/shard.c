@@ -48,6 +48,28 @@ static bool read_name(const char *path, size_t len, shard_place *out)
            shard_is_named(path, out);
 }
 
+bool shard_place_named(const char *path, shard_place *out)
+{
+    return read_name(path, strlen(path), out);
+}
+
+char *shard_beside(const char *path, uint32_t no, uint32_t count)
+{
+    size_t len = strlen(path);
+    char *other = malloc(len + 1);
+    char *prefix =
+        len < SUFFIX_BYTES ? NULL : strndup(path, len - SUFFIX_BYTES);
+
+    if (other != NULL && prefix != NULL) {
+        ggld_shard_path(other, len + 1, prefix, no, count);
+    } else {
+        free(other);
+        other = NULL;
+    }
+    free(prefix);
+    return other;
+}
+
 bool shard_lacks_some(const char *path)
 {
     size_t len = strlen(path);

@@ -17,6 +17,11 @@ typedef struct shard_place {
 bool shard_place_of(const ggld_file *file, shard_place *out);
 /* Is that a path of shard no of count? */
 bool shard_is_named(const char *path, const shard_place *at);
+/* By its name. false: it is not named as shards are. */
+bool shard_place_named(const char *path, shard_place *out);
+/* Shard no of the set, in the same folder; path is named as a shard. To be
+ * freed, or NULL. */
+char *shard_beside(const char *path, uint32_t no, uint32_t count);
 /* Is path named as a shard, and is any of that set not there, itself or another?
  */
 bool shard_lacks_some(const char *path);

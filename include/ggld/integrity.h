@@ -147,8 +147,11 @@ typedef struct ggld_manifest_info {
     uint64_t n_files;
     uint64_t n_chunks;
     uint64_t chunk_bytes;
-    ggld_digest root; /* of chunks and metadata: what may be pinned */
-    uint64_t reserved[2];
+    ggld_digest root;   /* of chunks and metadata: what may be pinned */
+    uint32_t forgeable; /* ggld_scope bits of what it has digests of, but none
+                           that stands against a forger (sha256) */
+    uint32_t reserved32;
+    uint64_t reserved[1];
 } ggld_manifest_info;
 GGLD_API void ggld_manifest_get_info(const ggld_manifest *manifest,
                                      ggld_manifest_info *out);
@@ -200,6 +203,12 @@ ggld_status ggld_hash_start(ggld_job **out, struct uv_loop_s *loop,
                             ggld_file *file, const ggld_hash_options *options,
                             ggld_hash_done done, void *user, ggld_error *err);
 
+/* What the manifest says of the file at path (as in ggld_verify_options), as
+ * ggld_scope bits: what a good verification will have covered. 0: nothing, or
+ * of several that it could be, or no memory. Any thread. */
+GGLD_API uint32_t ggld_manifest_scopes(const ggld_manifest *manifest,
+                                       const char *path);
+
 /* ---- verify: comparing a file with a manifest ---- */
 
 typedef enum ggld_verdict {
@@ -238,14 +247,31 @@ typedef struct ggld_verify_item {
 
 typedef struct ggld_verify_report ggld_verify_report;
 /* Items in the order of the manifest, SAME ones too; then what is only in the
- * file. */
+ * file. A tensor may have several: of each of its digests, and of its shape. Of
+ * what is wrong the first 10000 are kept, and the rest counted. Tensors without
+ * bytes all have one digest: a renamed one is MISSING, and EXTRA. */
 GGLD_API uint64_t ggld_verify_report_count(const ggld_verify_report *report);
 GGLD_API bool ggld_verify_report_at(const ggld_verify_report *report,
                                     uint64_t index, ggld_verify_item *out);
 /* Did something get compared, and was everything as the manifest says? A
  * manifest that says nothing of the file is a failure. */
 GGLD_API bool ggld_verify_report_good(const ggld_verify_report *report);
-/* One line: what was covered, or the first thing that is wrong. */
+/* Good, and nothing UNCOVERED: of the whole file, or of the metadata and of the
+ * tensors (together, each, or by chunks) there was a digest. */
+GGLD_API bool ggld_verify_report_complete(const ggld_verify_report *report);
+
+typedef struct ggld_verify_info {
+    size_t struct_size;  /* set by the caller: sizeof(ggld_verify_info) */
+    uint64_t n_compared; /* digests */
+    uint64_t n_bad;      /* items that are neither SAME nor UNCOVERED */
+    uint64_t n_left_out; /* of those, that are not among the items */
+    uint64_t n_by_verdict[16];
+    uint64_t reserved[4];
+} ggld_verify_info;
+GGLD_API void ggld_verify_report_get_info(const ggld_verify_report *report,
+                                          ggld_verify_info *out);
+/* One line: what was covered, and what was not, or the first thing that is
+ * wrong. */
 GGLD_API const char *
 ggld_verify_report_summary(const ggld_verify_report *report);
 GGLD_API void ggld_verify_report_free(ggld_verify_report *report);
@@ -274,6 +300,9 @@ typedef void (*ggld_verify_done)(ggld_job *job, ggld_verify_report *report,
 
 /* Everything that the manifest says of the file, as a hash job. The manifest
  * must stay until done; the report does not need it.
+ *
+ * GGLD_E_INVALID: the manifest says nothing of the file, or is of another model:
+ * it has tensors, of which none is in the file, and not as many.
  *
  * Of a set each shard is compared with what the manifest says of it, by the
  * shard's own path, in one report. GGLD_E_INVALID: it says nothing of a shard,
@@ -316,16 +345,25 @@ typedef struct ggld_verifier_options {
     uint32_t mode;      /* ggld_verify_mode */
     uint32_t n_threads; /* FULL: 0: one for each processor */
     const char *path;   /* as in ggld_verify_options */
-    /* The root that the manifest must have, known from elsewhere: the manifest
-     * itself then needs no trust. NULL: whatever it has. */
+    /* The root that the manifest must have, known from elsewhere. NULL: whatever
+     * it has. Metadata and chunks then need no other trust, as far as their
+     * digests stand against a forger (ggld_manifest_info.forgeable): those of
+     * chunks are xxh3 unless asked for otherwise, and that finds damage only. The
+     * root is of nothing else that the manifest says: not of the digests of
+     * tensors, which FULL compares too. */
     const ggld_digest *root;
-    uint64_t reserved[4];
+    uint64_t flags; /* GGLD_VERIFIER_... */
+    uint64_t reserved[3];
 } ggld_verifier_options;
+
+/* A manifest by which a forger could pass, for all that the mode checks, is
+ * refused: GGLD_E_UNSUPPORTED. */
+#define GGLD_VERIFIER_UNFORGEABLE (UINT64_C(1) << 0)
 
 static inline ggld_verifier_options ggld_verifier_options_init(void)
 {
     ggld_verifier_options options = {
-        sizeof(ggld_verifier_options), 0, 0, NULL, NULL, { 0, 0, 0, 0 }
+        sizeof(ggld_verifier_options), 0, 0, NULL, NULL, 0, { 0, 0, 0 }
     };
     return options;
 }

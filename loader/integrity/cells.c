@@ -7,6 +7,7 @@
 
 #include <inttypes.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -158,21 +159,39 @@ static ggld_status hash_pieces(const ggld_reader *reader, const cell *c,
     return GGLD_OK;
 }
 
+static ggld_status hash_large(const ggld_reader *reader, const cell *c,
+                              uint8_t *buffer, ggld_digest *out,
+                              ggld_error *err)
+{
+    ggld_hasher hasher;
+    ggld_status status =
+        ggld_hasher_init(&hasher, GGLD_ALGO_BIT(c->digest.algo), err);
+    if (status != GGLD_OK)
+        return status;
+    status = hash_pieces(reader, c, buffer, &hasher, err);
+    if (status == GGLD_OK)
+        status = ggld_hasher_finish(&hasher, c->digest.algo, out, err);
+    ggld_hasher_free(&hasher);
+    return status;
+}
+
+/* Most chunks are small, and then need no states but sha's. */
 static ggld_status hash_cell(const ggld_reader *reader, const cell *c,
                              ggld_digest *out, ggld_error *err)
 {
-    ggld_hasher hasher;
     uint8_t *buffer = malloc((size_t)ggld_min_u64(BUFFER_BYTES, c->size));
     if (buffer == NULL)
         return ggld_fail(err, GGLD_E_NOMEM, ggld_nowhere(),
                          "verifier: no memory for a buffer");
-    ggld_status status =
-        ggld_hasher_init(&hasher, GGLD_ALGO_BIT(c->digest.algo), err);
-    if (status == GGLD_OK) {
-        status = hash_pieces(reader, c, buffer, &hasher, err);
+    ggld_status status = GGLD_OK;
+    if (c->size > BUFFER_BYTES) {
+        status = hash_large(reader, c, buffer, out, err);
+    } else {
+        status =
+            ggld_reader_read(reader, c->offset, buffer, (size_t)c->size, err);
         if (status == GGLD_OK)
-            status = ggld_hasher_finish(&hasher, c->digest.algo, out, err);
-        ggld_hasher_free(&hasher);
+            status = ggld_digest_of(out, c->digest.algo, buffer,
+                                    (size_t)c->size, err);
     }
     free(buffer);
     return status;
@@ -204,21 +223,52 @@ static ggld_place place_of(const ggld_file *file, uint64_t wanted,
     return ggld_place_of(GGLD_IN_TENSOR_DATA, info.index, offset);
 }
 
+/* ", which hold 'a' to 'c' (3 tensors),", in the order of their bytes; "" where
+ * there are not several, one of which may be as it should be. */
+static void name_held(const ggld_file *file, const cell *c, char *dst,
+                      size_t size)
+{
+    ggld_tensor_info info = { .struct_size = sizeof info };
+    ggld_tensor_info first = { 0 }, last = { 0 };
+    const ggld_tensor *tensor;
+    uint64_t n = 0;
+    for (uint64_t i = 0; (tensor = ggld_tensor_at(file, i)) != NULL; i++) {
+        ggld_tensor_get_info(tensor, &info);
+        uint64_t at = info.file_offset_bytes;
+        if (info.size_bytes == 0 || at >= c->offset + c->size ||
+            at + info.size_bytes <= c->offset)
+            continue;
+        if (n == 0 || at < first.file_offset_bytes)
+            first = info;
+        if (n == 0 || at > last.file_offset_bytes)
+            last = info;
+        n++;
+    }
+    *dst = '\0';
+    if (n > 1)
+        snprintf(dst, size, ", which hold %s %s %s (%" PRIu64 " tensors),",
+                 ggld_quote(first.name.data, first.name.len).text,
+                 n == 2 ? "and" : "to",
+                 ggld_quote(last.name.data, last.name.len).text, n);
+}
+
 static ggld_status bad_cell(const ggld_file *file, const cell *c,
                             const ggld_digest *is, uint64_t wanted,
                             ggld_error *err)
 {
+    char held[GGLD_MESSAGE_MAX];
     char expected[GGLD_DIGEST_TEXT_MAX] = "";
     char actual[GGLD_DIGEST_TEXT_MAX] = "";
     ggld_quoted name = { "" };
     ggld_place place = place_of(file, wanted, c->offset, &name);
+    name_held(file, c, held, sizeof held);
     ggld_digest_text(&c->digest, expected);
     ggld_digest_text(is, actual);
     return ggld_fail(err, GGLD_E_CHECKSUM, place,
                      "tensor %s: bytes %" PRIu64 " + %" PRIu64
-                     " differ: expected %s %s, it is %s",
-                     name.text, c->offset, c->size, ggld_algo_name(is->algo),
-                     expected, actual);
+                     "%s differ: expected %s %s, it is %s",
+                     name.text, c->offset, c->size, held,
+                     ggld_algo_name(is->algo), expected, actual);
 }
 
 static ggld_status check_cell(ggld_cells *cells, const ggld_file *file,

@@ -25,6 +25,7 @@ typedef struct ggld_comparison {
     uint64_t n_extras;
     ggld_string last_renamed; /* its other digests need no search */
     ggld_string last_new_name;
+    ggld_string last_shaped; /* its type and dimensions have been compared */
 } ggld_comparison;
 
 /* What a report says of an entry before anything is compared. */

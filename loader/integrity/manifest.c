@@ -361,6 +361,23 @@ bool ggld_manifest_at(const ggld_manifest *m, uint64_t index,
     return true;
 }
 
+uint32_t ggld_manifest_forgeable(const ggld_manifest *m)
+{
+    uint32_t there = 0, sound = 0;
+    for (uint64_t i = 0; i < m->n_subjects; i++) {
+        uint32_t algo = m->subjects[i].tree.algo;
+        there |= algo != 0 ? (uint32_t)GGLD_SCOPE_CHUNKS : 0;
+        sound |= algo == GGLD_ALGO_SHA256 ? (uint32_t)GGLD_SCOPE_CHUNKS : 0;
+    }
+    for (uint64_t i = 0; i < m->n_entries; i++) {
+        const ggld_entry *entry = &m->entries[i];
+        there |= entry->scope;
+        if (entry->digest.algo == GGLD_ALGO_SHA256)
+            sound |= entry->scope;
+    }
+    return there & ~sound;
+}
+
 void ggld_manifest_get_info(const ggld_manifest *m, ggld_manifest_info *out)
 {
     const ggld_tree *tree = ggld_manifest_tree(m);
@@ -372,5 +389,6 @@ void ggld_manifest_get_info(const ggld_manifest *m, ggld_manifest_info *out)
     info.n_chunks = tree->n_chunks;
     info.chunk_bytes = tree->chunk_bytes;
     info.root = tree->root;
+    info.forgeable = ggld_manifest_forgeable(m);
     memcpy(out, &info, ggld_min_u64(out->struct_size, sizeof info));
 }

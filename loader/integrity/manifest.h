@@ -115,4 +115,17 @@ GGLD_MUST_CHECK
 ggld_status ggld_manifest_select(ggld_manifest **out, const ggld_manifest *from,
                                  const char *path, ggld_error *err);
 
+/* Is all that it says of that one file, whatever it is called? Then there is no
+ * need to select. */
+static inline bool ggld_manifest_is_of_one(const ggld_manifest *m)
+{
+    return m->format == GGLD_MANIFEST_GGSUM && m->n_subjects == 1 &&
+           m->n_entries != 0;
+}
+
+/* Those of which it has no sha256. */
+uint32_t ggld_manifest_forgeable(const ggld_manifest *m);
+/* ggld_scope bits of its entries and chunks. */
+uint32_t ggld_manifest_all_scopes(const ggld_manifest *m);
+
 #endif /* GGLD_INTEGRITY_MANIFEST_H */

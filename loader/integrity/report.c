@@ -25,7 +25,7 @@ const char *ggld_verdict_name(uint32_t verdict)
         [GGLD_VERDICT_RESIZED] = "resized",
         [GGLD_VERDICT_UNCOVERED] = "uncovered",
     };
-    return verdict < sizeof names / sizeof names[0] ? names[verdict] : "?";
+    return verdict < GGLD_VERDICTS ? names[verdict] : "?";
 }
 
 static bool is_bad(uint32_t verdict)
@@ -49,21 +49,36 @@ static bool room_for_one(ggld_verify_report *r)
     return true;
 }
 
-static bool keep(ggld_string *name)
+#define NAMES_BYTES (64u << 10)
+
+static bool room_for_name(ggld_verify_report *r, size_t len)
 {
-    char *copy = malloc((size_t)name->len + 1);
-    if (copy == NULL)
+    if (r->names != NULL && r->names->size - r->names->used >= len)
+        return true;
+    size_t size = len > NAMES_BYTES ? len : NAMES_BYTES;
+    ggld_report_block *block = malloc(sizeof *block + size);
+    if (block == NULL)
         return false;
-    memcpy(copy, name->data, (size_t)name->len);
-    name->data = copy;
+    block->next = r->names;
+    block->used = 0;
+    block->size = size;
+    r->names = block;
     return true;
 }
 
-static void item_free(ggld_found *item)
+static bool keep(ggld_verify_report *r, ggld_string *name)
 {
-    free((char *)(uintptr_t)item->name.data);
-    free((char *)(uintptr_t)item->new_name.data);
-    free(item->message);
+    if (name->len == 0) {
+        name->data = "";
+        return true;
+    }
+    if (!room_for_name(r, (size_t)name->len))
+        return false;
+    char *copy = r->names->data + r->names->used;
+    memcpy(copy, name->data, (size_t)name->len);
+    r->names->used += (size_t)name->len;
+    name->data = copy;
+    return true;
 }
 
 static char *message_of(const ggld_verify_report *r, const char *format,
@@ -82,7 +97,12 @@ static void count(ggld_verify_report *r, const ggld_found *item)
 {
     bool compared = item->expected.algo != 0 && item->actual.algo != 0;
     r->n_compared += compared;
+    r->n_by_verdict[item->verdict]++;
     r->n_bad += is_bad(item->verdict);
+    if (item->verdict == GGLD_VERDICT_UNCOVERED) {
+        r->metadata_uncovered |= item->scope == GGLD_SCOPE_METADATA;
+        r->data_uncovered |= item->scope != GGLD_SCOPE_METADATA;
+    }
     if (item->verdict == GGLD_VERDICT_SAME)
         r->n_by_scope[item->scope % 32]++;
 }
@@ -91,12 +111,12 @@ void ggld_report_put(ggld_verify_report *r, const ggld_found *found,
                      const char *format, ...)
 {
     ggld_found item = *found;
-    if (!room_for_one(r) || !keep(&item.name)) {
-        r->failed = true;
+    count(r, &item);
+    if (is_bad(item.verdict) && r->n_bad > GGLD_REPORT_MOST_BAD) {
+        r->n_left_out++;
         return;
     }
-    if (!keep(&item.new_name)) {
-        free((char *)(uintptr_t)item.name.data);
+    if (!room_for_one(r) || !keep(r, &item.name) || !keep(r, &item.new_name)) {
         r->failed = true;
         return;
     }
@@ -109,7 +129,6 @@ void ggld_report_put(ggld_verify_report *r, const ggld_found *found,
         va_end(args);
         r->failed |= item.message == NULL;
     }
-    count(r, &item);
     r->items[r->n_items++] = item;
 }
 
@@ -145,9 +164,15 @@ static void summarize_good(ggld_verify_report *r)
         comma = ",";
     }
     if (n[GGLD_SCOPE_TENSOR] != 0)
+        len += snprintf(r->summary + len, sizeof r->summary - (size_t)len,
+                        "%s %" PRIu64 " digests of tensors", comma,
+                        n[GGLD_SCOPE_TENSOR]);
+    if (r->n_by_verdict[GGLD_VERDICT_UNCOVERED] != 0)
         snprintf(r->summary + len, sizeof r->summary - (size_t)len,
-                 "%s %" PRIu64 " digests of tensors", comma,
-                 n[GGLD_SCOPE_TENSOR]);
+                 "; not covered: %s%s%s",
+                 r->metadata_uncovered ? "the metadata" : "",
+                 r->metadata_uncovered && r->data_uncovered ? ", " : "",
+                 r->data_uncovered ? "the tensors" : "");
 }
 
 /* The first, cut where there is no room for the rest, and seen to be cut. */
@@ -220,6 +245,24 @@ bool ggld_verify_report_good(const ggld_verify_report *r)
     return r->n_bad == 0 && r->n_compared != 0;
 }
 
+bool ggld_verify_report_complete(const ggld_verify_report *r)
+{
+    return ggld_verify_report_good(r) &&
+           r->n_by_verdict[GGLD_VERDICT_UNCOVERED] == 0;
+}
+
+void ggld_verify_report_get_info(const ggld_verify_report *r,
+                                 ggld_verify_info *out)
+{
+    ggld_verify_info info = { 0 };
+    info.struct_size = out->struct_size;
+    info.n_compared = r->n_compared;
+    info.n_bad = r->n_bad;
+    info.n_left_out = r->n_left_out;
+    memcpy(info.n_by_verdict, r->n_by_verdict, sizeof r->n_by_verdict);
+    memcpy(out, &info, ggld_min_u64(out->struct_size, sizeof info));
+}
+
 const char *ggld_verify_report_summary(const ggld_verify_report *r)
 {
     return r->summary;
@@ -230,7 +273,12 @@ void ggld_verify_report_free(ggld_verify_report *r)
     if (r == NULL)
         return;
     for (uint64_t i = 0; i < r->n_items; i++)
-        item_free(&r->items[i]);
+        free(r->items[i].message);
     free(r->items);
+    while (r->names != NULL) {
+        ggld_report_block *block = r->names;
+        r->names = block->next;
+        free(block);
+    }
     free(r);
 }

@@ -21,12 +21,30 @@ typedef struct ggld_found {
     uint32_t shard;
 } ggld_found;
 
+/* Of what is wrong so many items are kept: a manifest of another model may have
+ * a million lines that are. */
+#define GGLD_REPORT_MOST_BAD 10000u
+
+/* Memory that names lie in. */
+typedef struct ggld_report_block {
+    struct ggld_report_block *next;
+    size_t used;
+    size_t size;
+    char data[];
+} ggld_report_block;
+
+#define GGLD_VERDICTS 9u
+
 struct ggld_verify_report {
     ggld_found *items;
     uint64_t n_items;
     uint64_t capacity;
+    ggld_report_block *names;
     uint64_t n_compared;
-    uint64_t n_bad;
+    uint64_t n_bad;      /* kept or not */
+    uint64_t n_left_out; /* of those */
+    uint64_t n_by_verdict[GGLD_VERDICTS];
+    bool metadata_uncovered, data_uncovered;
     uint64_t n_by_scope[32]; /* compared and the same, by the scope's value */
     char summary[GGLD_MESSAGE_MAX];
     bool failed;     /* no memory for an item */

@@ -210,3 +210,24 @@ ggld_status ggld_manifest_select(ggld_manifest **out, const ggld_manifest *from,
     *out = to;
     return GGLD_OK;
 }
+
+uint32_t ggld_manifest_all_scopes(const ggld_manifest *m)
+{
+    uint32_t scopes =
+        ggld_manifest_tree(m)->algo != 0 ? (uint32_t)GGLD_SCOPE_CHUNKS : 0;
+    for (uint64_t i = 0; i < m->n_entries; i++)
+        scopes |= m->entries[i].scope;
+    return scopes;
+}
+
+uint32_t ggld_manifest_scopes(const ggld_manifest *manifest, const char *path)
+{
+    ggld_manifest *selected;
+    if (ggld_manifest_is_of_one(manifest))
+        return ggld_manifest_all_scopes(manifest);
+    if (ggld_manifest_select(&selected, manifest, path, NULL) != GGLD_OK)
+        return 0;
+    uint32_t scopes = ggld_manifest_all_scopes(selected);
+    ggld_manifest_free(selected);
+    return scopes;
+}

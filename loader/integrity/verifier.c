@@ -30,6 +30,7 @@ typedef struct verifier {
     uint32_t mode;
     uint32_t n_threads;
     bool is_pinned; /* by the root of one file */
+    bool unforgeable;
     _Atomic bool all_good;
     pthread_mutex_t lock; /* for checking everything, and making the cells */
     ggld_cells *_Atomic cells;
@@ -81,6 +82,8 @@ static ggld_status compare_now(verifier *v, const ggld_file *file, bool of_set,
     ggld_manifest *actual = NULL;
     ggld_verify_report *report = NULL;
     ggld_status status = ggld_verify_request_of(v->manifest, &request, err);
+    if (status == GGLD_OK)
+        status = ggld_verify_fits(v->manifest, file, err);
     if (status == GGLD_OK)
         status = ggld_hash_now(file, &request, v->n_threads, "", &actual, err);
     if (status == GGLD_OK)
@@ -230,7 +233,8 @@ static ggld_status check_options(const ggld_verifier_options *options,
                                  ggld_error *err)
 {
     if (options->struct_size != sizeof *options ||
-        !reserved_are_zero(options->reserved, 4))
+        (options->flags & ~GGLD_VERIFIER_UNFORGEABLE) != 0 ||
+        !reserved_are_zero(options->reserved, 3))
         return ggld_fail(err, GGLD_E_ABI, ggld_nowhere(),
                          "verifier: options of %zu bytes, %zu are known, and "
                          "what is reserved must be 0",
@@ -275,6 +279,28 @@ static ggld_status check_mode(const ggld_manifest *m, uint32_t mode,
     return GGLD_OK;
 }
 
+/* What of the data the mode goes by: on access chunks where there are some; in
+ * full everything, so that one that stands is enough. */
+static ggld_status check_strength(const ggld_manifest *m, uint32_t mode,
+                                  ggld_error *err)
+{
+    uint32_t data = GGLD_SCOPE_FILE | GGLD_SCOPE_TENSORS | GGLD_SCOPE_TENSOR |
+                    GGLD_SCOPE_CHUNKS;
+    uint32_t sound = ggld_manifest_all_scopes(m) & ~ggld_manifest_forgeable(m);
+    if (mode == GGLD_VERIFY_ON_ACCESS)
+        data = ggld_manifest_tree(m)->algo != 0 ? GGLD_SCOPE_CHUNKS
+                                                : GGLD_SCOPE_TENSOR;
+    bool whole = mode == GGLD_VERIFY_FULL && (sound & GGLD_SCOPE_FILE) != 0;
+    bool metadata = whole || (sound & GGLD_SCOPE_METADATA) != 0;
+    if (metadata && (mode == GGLD_VERIFY_METADATA || (sound & data) != 0))
+        return GGLD_OK;
+    return ggld_fail(err, GGLD_E_UNSUPPORTED, ggld_nowhere(),
+                     "verifier: the manifest has no sha256 of the %s, and what "
+                     "else it has a forger can match; make one with it (ggld "
+                     "hash --chunks sha256)",
+                     metadata ? "data, as this mode reads it" : "metadata");
+}
+
 /* A manifest of several files may come to speak of a set's. */
 static ggld_status keep_all(verifier *v, const ggld_manifest *manifest,
                             ggld_error *err)
@@ -300,6 +326,8 @@ static ggld_status verifier_fill(verifier *v, const ggld_manifest *manifest,
         status = check_root(v->manifest, options->root, err);
     if (status == GGLD_OK)
         status = check_mode(v->manifest, options->mode, err);
+    if (status == GGLD_OK && v->unforgeable)
+        status = check_strength(v->manifest, options->mode, err);
     return status;
 }
 
@@ -323,8 +351,11 @@ static ggld_status add_shard(verifier *v, const char *path, ggld_error *err)
     v->shards[v->n_shards++] = shard;
     ggld_status status =
         ggld_manifest_select(&shard->manifest, v->all, path, err);
-    return status == GGLD_OK ? check_mode(shard->manifest, v->mode, err)
-                             : status;
+    if (status == GGLD_OK)
+        status = check_mode(shard->manifest, v->mode, err);
+    if (status == GGLD_OK && v->unforgeable)
+        status = check_strength(shard->manifest, v->mode, err);
+    return status;
 }
 
 /* At open, in order; nobody else asks yet. */
@@ -367,6 +398,7 @@ ggld_status ggld_verifier_from_manifest(ggld_verifier *out,
     v->mode = options->mode;
     v->n_threads = threads_of(options);
     v->is_pinned = options->root != NULL;
+    v->unforgeable = (options->flags & GGLD_VERIFIER_UNFORGEABLE) != 0;
     status = verifier_fill(v, manifest, options, err);
     if (status != GGLD_OK) {
         verifier_release(v);

@@ -83,6 +83,23 @@ static uint64_t count_bad(const ggld_comparison *c, uint64_t first,
     return n;
 }
 
+static void put_bad_chunks(ggld_comparison *c, const ggld_found *item,
+                           uint64_t n)
+{
+    char expected[GGLD_DIGEST_TEXT_MAX] = "none";
+    char actual[GGLD_DIGEST_TEXT_MAX] = "none";
+    if (item->expected.algo != 0)
+        ggld_digest_text(&item->expected, expected);
+    if (item->actual.algo != 0)
+        ggld_digest_text(&item->actual, actual);
+    ggld_report_put(c->report, item,
+                    "%" PRIu64 " of %" PRIu64 " chunks differ, the first at "
+                    "bytes %" PRIu64 " + %" PRIu64 ": expected %s %s, it is %s",
+                    count_bad(c, 0, n), n, item->bad_offset, item->bad_bytes,
+                    ggld_algo_name(ggld_manifest_tree(c->expected)->algo),
+                    expected, actual);
+}
+
 static void compare_tree(ggld_comparison *c)
 {
     const ggld_tree *a = ggld_manifest_tree(c->expected);
@@ -101,6 +118,8 @@ static void compare_tree(ggld_comparison *c)
         return;
     }
     item.verdict = GGLD_VERDICT_DIFFERS;
+    memset(&item.expected, 0, sizeof item.expected);
+    memset(&item.actual, 0, sizeof item.actual);
     if (bad < a->n_chunks)
         ggld_tree_leaf(a, bad, &item.expected);
     if (bad < b->n_chunks)
@@ -109,10 +128,7 @@ static void compare_tree(ggld_comparison *c)
         c->actual->subjects[0].metadata_bytes + bad * a->chunk_bytes;
     item.bad_bytes =
         bad < b->n_chunks ? ggld_tree_chunk_size(b, bad) : a->chunk_bytes;
-    ggld_report_put(c->report, &item,
-                    "%" PRIu64 " of %" PRIu64 " chunks of the data section "
-                    "differ, the first one at bytes %" PRIu64 " + %" PRIu64,
-                    count_bad(c, 0, n), n, item.bad_offset, item.bad_bytes);
+    put_bad_chunks(c, &item, n);
 }
 
 /* ---- digests ---- */
@@ -203,10 +219,7 @@ static void note_uncovered(ggld_comparison *c, uint32_t scope, const char *text)
 
 static void note_gaps(ggld_comparison *c)
 {
-    uint32_t scopes =
-        ggld_manifest_tree(c->expected)->algo != 0 ? GGLD_SCOPE_CHUNKS : 0;
-    for (uint64_t i = 0; i < c->expected->n_entries; i++)
-        scopes |= c->expected->entries[i].scope;
+    uint32_t scopes = ggld_manifest_all_scopes(c->expected);
     if ((scopes & GGLD_SCOPE_FILE) != 0)
         return;
     if ((scopes & GGLD_SCOPE_METADATA) == 0)

@@ -12,6 +12,13 @@ GGLD_MUST_CHECK
 ggld_status ggld_verify_request_of(const ggld_manifest *expected,
                                    ggld_hash_request *out, ggld_error *err);
 
+/* Before anything is read. GGLD_E_INVALID: the manifest is of another model: it
+ * has tensors, none of which is in the file, and not as many (all of a file's
+ * tensors may have been renamed). */
+GGLD_MUST_CHECK
+ggld_status ggld_verify_fits(const ggld_manifest *expected,
+                             const ggld_file *file, ggld_error *err);
+
 /* actual is what that request gave for the file. *out is NULL, or has a report
  * on other shards that this one is added to. of_set: the file is a shard, which
  * messages then name. The report borrows nothing. */

@@ -14,6 +14,7 @@
 #include "digest.h"
 #include "formats.h"
 #include "names.h"
+#include "verify.h"
 
 static bool has_tensor(const ggld_manifest *m, ggld_string name)
 {
@@ -34,17 +35,25 @@ static ggld_string shape_text(const ggld_shape *shape, ggld_text *t)
     return text;
 }
 
-static bool compare_shape(ggld_comparison *c, const ggld_entry *entry,
-                          const ggld_entry *actual, ggld_found *item)
+/* Its digest is another matter: it is compared too. Said once, though each of
+ * the tensor's digests has an entry. */
+static void compare_shape(ggld_comparison *c, const ggld_entry *entry,
+                          const ggld_entry *actual, const ggld_found *of)
 {
-    if (entry->shape == GGLD_NO_SHAPE)
-        return true;
+    ggld_found reshaped = *of, *item = &reshaped;
+    if (entry->shape == GGLD_NO_SHAPE || actual->shape == GGLD_NO_SHAPE ||
+        (c->last_shaped.data != NULL &&
+         ggld_string_equal(c->last_shaped, entry->name)))
+        return;
+    c->last_shaped = entry->name;
     const ggld_shape *a = &c->expected->shapes[entry->shape];
     const ggld_shape *b = &c->actual->shapes[actual->shape];
     bool same_dims =
         a->n_dims == b->n_dims && memcmp(a->dims, b->dims, sizeof a->dims) == 0;
     if (a->type == b->type && same_dims)
-        return true;
+        return;
+    memset(&item->expected, 0, sizeof item->expected);
+    memset(&item->actual, 0, sizeof item->actual);
     ggld_text was = { 0 }, is = { 0 };
     ggld_string was_text = shape_text(a, &was);
     ggld_string is_text = shape_text(b, &is);
@@ -57,7 +66,6 @@ static bool compare_shape(ggld_comparison *c, const ggld_entry *entry,
                     was_text.data, (int)is_text.len, is_text.data);
     ggld_text_free(&was);
     ggld_text_free(&is);
-    return false;
 }
 
 static int by_digest(const void *a, const void *b)
@@ -105,7 +113,8 @@ static void put_renamed(ggld_comparison *c, ggld_found *item,
                     ggld_quote(new_name.data, new_name.len).text);
 }
 
-static void compare_missing(ggld_comparison *c, ggld_found *item)
+static void compare_missing(ggld_comparison *c, const ggld_entry *entry,
+                            ggld_found *item)
 {
     const ggld_extra *other = NULL;
     if (c->last_renamed.data != NULL &&
@@ -122,6 +131,10 @@ static void compare_missing(ggld_comparison *c, ggld_found *item)
         c->last_renamed = item->name;
         c->last_new_name = info.name;
         put_renamed(c, item, info.name);
+        compare_shape(c, entry,
+                      ggld_manifest_find(c->actual, 0, GGLD_SCOPE_TENSOR,
+                                         c->rename_algo, info.name),
+                      item);
         return;
     }
     item->verdict = GGLD_VERDICT_MISSING;
@@ -136,15 +149,14 @@ void ggld_compare_tensor(ggld_comparison *c, const ggld_entry *entry)
     const ggld_entry *actual = ggld_manifest_find(
         c->actual, 0, GGLD_SCOPE_TENSOR, entry->digest.algo, entry->name);
     if (actual == NULL) {
-        compare_missing(c, &item);
+        compare_missing(c, entry, &item);
         return;
     }
     item.actual = actual->digest;
     ggld_tensor_get_info(
         ggld_tensor_find_n(c->file, entry->name.data, (size_t)entry->name.len),
         &info);
-    if (!compare_shape(c, entry, actual, &item))
-        return;
+    compare_shape(c, entry, actual, &item);
     if (ggld_digest_equal(&item.expected, &item.actual)) {
         ggld_report_put(c->report, &item, "%s", "");
         return;
@@ -152,6 +164,35 @@ void ggld_compare_tensor(ggld_comparison *c, const ggld_entry *entry)
     item.verdict = GGLD_VERDICT_DIFFERS;
     ggld_find_bad_range(c, info.file_offset_bytes, info.size_bytes, &item);
     ggld_put_differs(c, &item);
+}
+
+static bool in_file(const ggld_file *file, ggld_string name)
+{
+    return ggld_tensor_find_n(file, name.data, (size_t)name.len) != NULL;
+}
+
+ggld_status ggld_verify_fits(const ggld_manifest *expected,
+                             const ggld_file *file, ggld_error *err)
+{
+    uint64_t n_named = 0, n_there = ggld_tensor_count(file);
+    ggld_string last = { NULL, 0 };
+    for (uint64_t i = 0; i < expected->n_entries; i++) {
+        const ggld_entry *entry = &expected->entries[i];
+        if (entry->scope != GGLD_SCOPE_TENSOR ||
+            (last.data != NULL && ggld_string_equal(last, entry->name)))
+            continue;
+        if (in_file(file, entry->name))
+            return GGLD_OK;
+        last = entry->name;
+        n_named++;
+    }
+    if (n_named == 0 || n_named == n_there)
+        return GGLD_OK;
+    return ggld_fail(err, GGLD_E_INVALID, ggld_nowhere(),
+                     "verify: the manifest is of another model: 0 of the "
+                     "%" PRIu64 " tensors that it names are in the file, which "
+                     "has %" PRIu64 " others",
+                     n_named, n_there);
 }
 
 /* Renames are told by the best algo that the manifest has for tensors. */

@@ -16,7 +16,8 @@ typedef struct verify_job {
     ggld_hash_job base;
     const ggld_manifest *manifest; /* the app's */
     char *path;                    /* or NULL */
-    ggld_manifest *expected;       /* what of it is about the file */
+    const ggld_manifest *expected; /* what of it is about the file */
+    ggld_manifest *selected;       /* that, where it is not all; or NULL */
     ggld_verify_report *report;
     ggld_verify_done done;
 } verify_job;
@@ -25,8 +26,8 @@ static ggld_status verify_plan(ggld_hash_job *base, ggld_error *err)
 {
     verify_job *self = (verify_job *)base;
     const char *path = self->path;
-    ggld_manifest_free(self->expected);
-    self->expected = NULL;
+    ggld_manifest_free(self->selected);
+    self->selected = NULL;
     if (base->n_shards > 1) {
         if (self->manifest->format == GGLD_MANIFEST_GGSUM)
             return ggld_fail(err, GGLD_E_INVALID, ggld_nowhere(),
@@ -36,11 +37,15 @@ static ggld_status verify_plan(ggld_hash_job *base, ggld_error *err)
                              base->n_shards);
         path = ggld_file_path(base->file);
     }
-    ggld_status status =
-        ggld_manifest_select(&self->expected, self->manifest, path, err);
-    return status == GGLD_OK
-               ? ggld_verify_request_of(self->expected, &base->request, err)
-               : status;
+    ggld_status status = GGLD_OK;
+    if (!ggld_manifest_is_of_one(self->manifest))
+        status =
+            ggld_manifest_select(&self->selected, self->manifest, path, err);
+    self->expected = self->selected != NULL ? self->selected : self->manifest;
+    if (status == GGLD_OK)
+        status = ggld_verify_request_of(self->expected, &base->request, err);
+    return status == GGLD_OK ? ggld_verify_fits(self->expected, base->file, err)
+                             : status;
 }
 
 static ggld_status verify_finish(ggld_hash_job *base, ggld_error *err)
@@ -57,8 +62,8 @@ static ggld_status verify_finish(ggld_hash_job *base, ggld_error *err)
 static void verify_end(ggld_hash_job *base)
 {
     verify_job *self = (verify_job *)base;
-    ggld_manifest_free(self->expected);
-    self->expected = NULL;
+    ggld_manifest_free(self->selected);
+    self->selected = NULL;
 }
 
 static void verify_done(ggld_hash_job *base, const ggld_error *result)

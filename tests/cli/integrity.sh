@@ -113,7 +113,7 @@ json "verify: JSON" '[.good,.items[0].verdict,.items[0].of]' \
 json "verify: the range" \
     '.items[0]|(.bad_offset<=900000 and .bad_offset+.bad_bytes>900000)' true
 json "verify: keys" 'keys_unsorted' \
-    '["file","manifest","good","signed","from_cache","unreadable","summary","items","read_bytes","seconds","bytes_per_s"]'
+    '["file","manifest","good","signed","from_cache","complete","by_root","unreadable","summary","counts","items","items_left_out","read_bytes","seconds","bytes_per_s"]'
 expect "verify: no manifest" 1 "" "bad.gguf.ggsum: cannot open" \
     verify "$work/bad.gguf"
 sha256sum "$work/other.gguf" >"$work/sums"
@@ -183,6 +183,52 @@ run hash --format in-toto "$sample"
 sed 's/"algorithm"/"digest": "00", &/' "$work/out" >"$work/twice.json"
 expect "verify: a key twice" 1 "" "repeat another of the same object" \
     verify "$sample" "$work/twice.json"
+
+# ---- what is covered, and by what ----
+run hash -f llama -a sha256 "$sample"
+cp "$work/out" "$work/llama"
+expect "verify: a gap is said" 0 "; not covered: the metadata" - \
+    verify "$sample" "$work/llama"
+expect "verify: --complete" 1 "; not covered: the metadata" - \
+    verify --complete "$sample" "$work/llama"
+expect "verify: --complete of what is" 0 "good: " - verify --complete "$sample"
+expect "verify: --complete of a digest" 0 "good: " - \
+    verify --complete "$sample" "sha256:$whole"
+settle
+for i in 1 2; do
+    expect "verify: a gap that is remembered, $i" 0 "good: " - \
+        verify --folder "$work/gaps" "$sample" "$work/llama"
+    expect "verify: is one still, $i" 1 "not all of it is covered (and so not" - \
+        verify --complete --folder "$work/gaps" "$sample" "$work/llama"
+done
+run verify --json --complete "$sample" "$work/llama"
+json "verify: --complete with JSON" '[.good,.complete,.counts.uncovered]' \
+    '[false,false,1]'
+expect "verify: a root over xxh3" 0 "(by the root: metadata and chunks, and" \
+    "its chunks have digests that a forger can match: its root finds damage" \
+    verify --root "$root" "$sample"
+run hash --chunks sha256 -o "$work/sound.ggsum" "$sample"
+sound=$(sed -n 's/^root sha256://p' "$work/sound.ggsum")
+expect "verify: a root over sha256" 0 "(by the root: metadata and chunks, and" \
+    "" verify --root "$sound" "$sample" "$work/sound.ggsum"
+run verify --json --root "$sound" "$sample" "$work/sound.ggsum"
+json "verify: a root with JSON" '[.good,.by_root]' '[true,["metadata","chunks"]]'
+
+# ---- lists that are too long ----
+awk -v s="$sample" 'BEGIN {
+    printf "xxh64     %016d  %s:token_embd.weight\n", 1, s
+    for (i = 0; i < 30000; i++)
+        printf "xxh64     %016d  %s:tensor.%d\n", i, s, i }' >"$work/long"
+expect "verify: many lines that are wrong" 1 "bad: 3" - \
+    verify "$sample" "$work/long"
+is "verify: so many are listed" 1002 "$(wc -l <"$work/out")"
+has "verify: and the rest counted" "$work/out" "and 29"
+run verify --json "$sample" "$work/long"
+json "verify: the same with JSON" \
+    '[(.items|length),.counts.missing,.items_left_out>29000]' '[1000,30000,true]'
+sed 1d "$work/long" >"$work/foreign"
+expect "verify: of another model, before it is read" 1 "" \
+    "of another model: 0 of the 30000 tensors" verify "$sample" "$work/foreign"
 
 # ---- once ----
 settle

@@ -176,8 +176,22 @@ if printf '%s\n' "${commands[@]}" | grep -qx warm; then
     grep -v 00002 "$work/sums" >"$work/fewer"
     expect "verify: a shard is not in it" 1 - "no digest of" \
         verify "$first" "$work/fewer"
-    rm "$second"
-    expect "verify: a shard is missing" 1 "" "1 of 3 shards missing" \
-        verify "$first" "$work/sums"
+    # One that is missing, or is no model any more, hides none of the others.
+    cp "$second" "$work/second"
+    for broken in missing cut; do
+        rm -f "$second"
+        [ $broken = missing ] || head -c 100 "$work/second" >"$second"
+        expect "verify: a shard is $broken" 1 "m-00003-of-00003.gguf: good" \
+            "m-00002-of-00003.gguf" verify "$first" "$work/sums"
+        has "verify: the first, where one is $broken" "$work/out" \
+            "m-00001-of-00003.gguf: good"
+        run verify --json "$first" "$work/sums"
+        is "verify: JSON's status, where one is $broken" 1 "$rc"
+        json "verify: JSON, where one is $broken" \
+            'map([(.file|split("/")|last),.good])' \
+            '[["m-00001-of-00003.gguf",true],["m-00002-of-00003.gguf",false],["m-00003-of-00003.gguf",true]]'
+        expect "verify --single, where one is $broken" 0 "good" - \
+            verify --single "$first" "$work/sums"
+    done
 fi
 finish

@@ -239,18 +239,218 @@ Test(verify, a_byte_of_padding_is_in_a_chunk)
     ggld_verify_report_free(report);
 }
 
-Test(verify, a_manifest_of_another_model_fails)
+Test(verify, a_manifest_of_another_model_is_refused_before_reading)
 {
     static const model_tensor other[] = {
         { .name = "x", .type = GGLD_TYPE_I8, .n_dims = 1, .dims = { 10 } },
     };
+    ggld_verify_report *report = NULL;
     model_write(path, other, 1, 0);
+    ggld_status got = verify_path(path, manifest, &report, &err);
+    cr_expect_eq(got, GGLD_E_INVALID, "expected GGLD_E_INVALID, got %s",
+                 ggld_status_name(got));
+    cr_expect_not_null(strstr(err.message, "another model: 0 of the 4 tensors"),
+                       "got: %s", err.message);
+}
+
+/* Not when one name is the same, or all may have been renamed. */
+Test(verify, a_manifest_that_may_be_of_the_model_is_compared)
+{
+    static const model_tensor others[] = {
+        { .name = "b", .type = GGLD_TYPE_I8, .n_dims = 1, .dims = { 10 } },
+        { .name = "x", .type = GGLD_TYPE_I8, .n_dims = 1, .dims = { 10 } },
+    };
+    model_write(path, others, 2, 0);
     ggld_verify_report *report = verify(manifest);
     cr_expect_not(ggld_verify_report_good(report));
-    cr_expect_eq(count(report, GGLD_VERDICT_MISSING), N);
+    cr_expect_eq(count(report, GGLD_VERDICT_MISSING), N - 1);
     cr_expect_eq(count(report, GGLD_VERDICT_EXTRA), 1);
-    cr_expect_eq(count(report, GGLD_VERDICT_SAME), 0);
     ggld_verify_report_free(report);
+
+    model_tensor renamed[N];
+    memcpy(renamed, original, sizeof renamed);
+    static const char *const names[N] = { "1", "2", "3", "4" };
+    for (size_t i = 0; i < N; i++) {
+        renamed[i].name = names[i];
+        renamed[i].seed = i + 1;
+    }
+    model_write(path, renamed, N, 0);
+    report = verify(manifest);
+    cr_expect_gt(count(report, GGLD_VERDICT_RENAMED), 0);
+    ggld_verify_report_free(report);
+}
+
+/* What became of tensor b: every row's findings are there at once. */
+static const struct {
+    const char *what;
+    const char *name;
+    uint32_t type;
+    uint64_t dims[2];
+    bool rewritten;
+    uint32_t verdicts; /* bits of those that b has, of digests and shape */
+    const char *says;
+} changes[] = {
+    { "reshaped",
+      "b",
+      GGLD_TYPE_F32,
+      { 100, 64 },
+      false,
+      1u << GGLD_VERDICT_RESHAPED | 1u << GGLD_VERDICT_SAME,
+      "tensor 'b' is reshaped: expected f32 64x100, it is f32 100x64" },
+    { "reshaped and rewritten",
+      "b",
+      GGLD_TYPE_F32,
+      { 100, 64 },
+      true,
+      1u << GGLD_VERDICT_RESHAPED | 1u << GGLD_VERDICT_DIFFERS,
+      "tensor 'b' is reshaped" },
+    { "rewritten",
+      "b",
+      GGLD_TYPE_F32,
+      { 64, 100 },
+      true,
+      1u << GGLD_VERDICT_DIFFERS,
+      "tensor 'b' differs" },
+    { "retyped and rewritten",
+      "b",
+      GGLD_TYPE_I32,
+      { 64, 100 },
+      true,
+      1u << GGLD_VERDICT_RETYPED | 1u << GGLD_VERDICT_DIFFERS,
+      "tensor 'b' is retyped" },
+    { "renamed",
+      "bb",
+      GGLD_TYPE_F32,
+      { 64, 100 },
+      false,
+      1u << GGLD_VERDICT_RENAMED,
+      "tensor 'b' is called 'bb' now" },
+    { "renamed and reshaped",
+      "bb",
+      GGLD_TYPE_F32,
+      { 100, 64 },
+      false,
+      1u << GGLD_VERDICT_RENAMED | 1u << GGLD_VERDICT_RESHAPED,
+      "tensor 'b' is called 'bb' now" },
+    { "renamed and retyped",
+      "bb",
+      GGLD_TYPE_I32,
+      { 64, 100 },
+      false,
+      1u << GGLD_VERDICT_RENAMED | 1u << GGLD_VERDICT_RETYPED,
+      "tensor 'b' is called 'bb' now" },
+};
+
+Test(verify, all_that_became_of_a_tensor_is_said)
+{
+    for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++) {
+        ggld_verify_item item = { .struct_size = sizeof item };
+        model_tensor tensors[N];
+        uint32_t verdicts = 0;
+        bool said = false;
+        memcpy(tensors, original, sizeof tensors);
+        for (size_t t = 0; t < N; t++)
+            tensors[t].seed = t + 1;
+        tensors[1].name = changes[i].name;
+        tensors[1].type = changes[i].type;
+        memcpy(tensors[1].dims, changes[i].dims, sizeof changes[i].dims);
+        tensors[1].seed += changes[i].rewritten ? 100 : 0;
+        model_write(path, tensors, N, 0);
+        ggld_verify_report *report = verify(manifest);
+        for (uint64_t k = 0; ggld_verify_report_at(report, k, &item); k++) {
+            if (item.name.len != 1 || item.name.data[0] != 'b')
+                continue;
+            verdicts |= 1u << item.verdict;
+            said |= strstr(item.message, changes[i].says) != NULL;
+        }
+        cr_expect_eq(verdicts, changes[i].verdicts,
+                     "%s: expected verdicts %#x, got %#x", changes[i].what,
+                     changes[i].verdicts, verdicts);
+        cr_expect(said, "%s: expected \"%s\"", changes[i].what,
+                  changes[i].says);
+        ggld_verify_report_free(report);
+    }
+}
+
+/* ---- gaps ---- */
+
+static const struct {
+    uint32_t scopes;
+    const char *gap; /* "": none */
+} coverages[] = {
+    { GGLD_SCOPE_FILE, "" },
+    { GGLD_SCOPE_METADATA | GGLD_SCOPE_TENSOR, "" },
+    { GGLD_SCOPE_METADATA | GGLD_SCOPE_TENSORS, "" },
+    { GGLD_SCOPE_METADATA | GGLD_SCOPE_CHUNKS, "" },
+    { GGLD_SCOPE_METADATA, "; not covered: the tensors" },
+    { GGLD_SCOPE_TENSOR, "; not covered: the metadata" },
+    { GGLD_SCOPE_TENSORS, "; not covered: the metadata" },
+};
+
+Test(verify, the_summary_says_what_is_not_covered)
+{
+    for (size_t i = 0; i < sizeof coverages / sizeof coverages[0]; i++) {
+        ggld_manifest *m;
+        ggld_hash_options options =
+            hash_options(BIT_SHA256, coverages[i].scopes, path);
+        bool complete = coverages[i].gap[0] == '\0';
+        cr_assert_eq(hash_path(path, &options, &m, &err), GGLD_OK);
+        ggld_verify_report *report = verify(m);
+        const char *summary = ggld_verify_report_summary(report);
+        const char *gap = strstr(summary, "; not covered");
+        cr_expect(ggld_verify_report_good(report), "got: %s", summary);
+        cr_expect_str_eq(gap != NULL ? gap : "", coverages[i].gap,
+                         "scopes %#x: got: %s", coverages[i].scopes, summary);
+        cr_expect_eq(ggld_verify_report_complete(report), complete,
+                     "scopes %#x: %s", coverages[i].scopes, summary);
+        uint32_t scopes = ggld_manifest_scopes(m, path);
+        cr_expect_eq(scopes, coverages[i].scopes, "expected %#x, got %#x",
+                     coverages[i].scopes, scopes);
+        cr_expect_eq(ggld_manifest_scopes(m, "other.gguf"), 0);
+        ggld_verify_report_free(report);
+        ggld_manifest_free(m);
+    }
+}
+
+/* ---- a million lines that are wrong ---- */
+
+Test(verify, of_what_is_wrong_so_many_items_are_kept)
+{
+    enum { LINES = 25000 };
+    char *text = NULL;
+    size_t size;
+    ggld_manifest *m;
+    ggld_verify_info info = { .struct_size = sizeof info };
+    FILE *f = open_memstream(&text, &size);
+    fprintf(f, "xxh64     %016x  m.gguf:b\n", 1);
+    for (int i = 0; i < LINES; i++)
+        fprintf(f, "xxh64     %016x  m.gguf:tensor.%d\n", i, i);
+    fclose(f);
+    cr_assert_eq(parse_text(&m, text, size, 0, &err), GGLD_OK, "%s",
+                 err.message);
+    char *link = output_of("cp '%s' /tmp/ggld-many-$$.gguf && "
+                           "printf %%s /tmp/ggld-many-$$.gguf",
+                           path);
+    free(output_of("mkdir '%s.d' && mv '%s' '%s.d/m.gguf'", link, link, link));
+    char *there = output_of("printf %%s '%s.d/m.gguf'", link);
+    ggld_verify_report *report = NULL;
+    cr_assert_eq(verify_path(there, m, &report, &err), GGLD_OK, "%s",
+                 err.message);
+    ggld_verify_report_get_info(report, &info);
+    /* b differs; the file's others are extra. */
+    cr_expect_eq(info.n_bad, LINES + 1 + N - 1, "got %llu",
+                 (unsigned long long)info.n_bad);
+    cr_expect_eq(info.n_by_verdict[GGLD_VERDICT_MISSING], LINES, "got %llu",
+                 (unsigned long long)info.n_by_verdict[GGLD_VERDICT_MISSING]);
+    cr_expect_eq(info.n_left_out, info.n_bad - 10000, "got %llu",
+                 (unsigned long long)info.n_left_out);
+    cr_expect_lt(ggld_verify_report_count(report), 10100);
+    ggld_verify_report_free(report);
+    ggld_manifest_free(m);
+    free(output_of("rm -r '%s.d'", link));
+    free(there);
+    free(link);
+    free(text);
 }
 
 Test(verify, the_digest_of_an_empty_file_is_recognised)

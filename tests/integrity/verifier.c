@@ -168,6 +168,46 @@ static void test_wrong_bytes(uint32_t chunk_algo, uint32_t format)
     ggld_manifest_free(m);
 }
 
+/* ---- which tensor it is ---- */
+
+static const struct {
+    const char *asked; /* for byte 0 of it */
+    const char *says;
+    uint64_t index;
+} named[] = {
+    { "a", NULL, 0 },
+    { "c", "tensor 'c': bytes ", 2 },
+    { "c", ", which hold 'b' and 'c' (2 tensors), differ: expected xxh3 ", 2 },
+};
+
+/* A chunk that several tensors share tells no more than that one of them is
+ * damaged: here the last bytes of "b". */
+static void test_a_shared_chunk_names_all(void)
+{
+    ggld_manifest *m = make_ggsum(GGLD_ALGO_XXH3);
+    uint64_t bad = tensor_offset("c") - 1;
+    model_flip(path, bad);
+    for (size_t i = 0; i < sizeof named / sizeof named[0]; i++) {
+        ggld_file *file;
+        uint8_t byte;
+        err.message[0] = '\0';
+        MUST(open_way(WAY_MAP, &file, NULL, 0, m, GGLD_VERIFY_ON_ACCESS), err);
+        ggld_status status = ggld_tensor_read_bytes(
+            ggld_tensor_find(file, named[i].asked), 0, &byte, 1, &err);
+        ggld_status wanted = named[i].says != NULL ? GGLD_E_CHECKSUM : GGLD_OK;
+        CHECK(status == wanted, "%s: expected %s, got %s", named[i].asked,
+              ggld_status_name(wanted), ggld_status_name(status));
+        if (named[i].says != NULL)
+            CHECK(strstr(err.message, named[i].says) != NULL &&
+                      err.index == named[i].index,
+                  "%s: expected \"%s\", got %s", named[i].asked, named[i].says,
+                  err.message);
+        ggld_close(file);
+    }
+    model_flip(path, bad);
+    ggld_manifest_free(m);
+}
+
 /* ---- no more is read than what is touched ---- */
 
 typedef struct counted {
@@ -303,6 +343,64 @@ static void test_pinned_root(void)
           "another root: got %s: %s", ggld_status_name(status), err.message);
     ggld_manifest_free(whole);
     ggld_manifest_free(m);
+}
+
+/* ---- what a forger could match ---- */
+
+static const struct {
+    const char *what;
+    uint32_t algos, scopes, chunk_algo;
+    uint32_t forgeable; /* scopes */
+    uint32_t modes;     /* bits of those that it will do for */
+} strengths[] = {
+    { "the default", BIT_SHA256, 0, 0, GGLD_SCOPE_CHUNKS,
+      1u << GGLD_VERIFY_METADATA | 1u << GGLD_VERIFY_FULL },
+    { "sha256 chunks", BIT_SHA256, 0, GGLD_ALGO_SHA256, 0,
+      1u << GGLD_VERIFY_ON_ACCESS | 1u << GGLD_VERIFY_METADATA |
+          1u << GGLD_VERIFY_FULL },
+    { "sha256 tensors", BIT_SHA256, GGLD_SCOPE_METADATA | GGLD_SCOPE_TENSOR, 0,
+      0,
+      1u << GGLD_VERIFY_ON_ACCESS | 1u << GGLD_VERIFY_METADATA |
+          1u << GGLD_VERIFY_FULL },
+    { "xxh3 only", BIT_XXH3, 0, 0,
+      GGLD_SCOPE_METADATA | GGLD_SCOPE_TENSOR | GGLD_SCOPE_CHUNKS, 0 },
+    { "sha1 under sha256 chunks", BIT_SHA1, 0, GGLD_ALGO_SHA256,
+      GGLD_SCOPE_METADATA | GGLD_SCOPE_TENSOR, 0 },
+};
+
+/* The flag refuses these; without it they do. */
+static void test_unforgeable(void)
+{
+    for (size_t i = 0; i < sizeof strengths / sizeof strengths[0]; i++) {
+        ggld_manifest_info info = { .struct_size = sizeof info };
+        ggld_manifest *m;
+        ggld_hash_options options =
+            hash_options(strengths[i].algos, strengths[i].scopes, path);
+        options.chunk_algo = strengths[i].chunk_algo;
+        MUST(hash_path(path, &options, &m, &err), err);
+        ggld_manifest_get_info(m, &info);
+        CHECK(info.forgeable == strengths[i].forgeable,
+              "%s: expected %#x forgeable, got %#x", strengths[i].what,
+              strengths[i].forgeable, info.forgeable);
+        for (uint32_t mode = 0; mode <= GGLD_VERIFY_FULL; mode++) {
+            ggld_verifier verifier;
+            ggld_verifier_options how = ggld_verifier_options_init();
+            how.mode = mode;
+            how.flags = GGLD_VERIFIER_UNFORGEABLE;
+            ggld_status status =
+                ggld_verifier_from_manifest(&verifier, m, &how, &err);
+            ggld_status wanted = (strengths[i].modes >> mode & 1) != 0
+                                     ? GGLD_OK
+                                     : GGLD_E_UNSUPPORTED;
+            CHECK(status == wanted, "%s, mode %u: expected %s, got %s: %s",
+                  strengths[i].what, mode, ggld_status_name(wanted),
+                  ggld_status_name(status),
+                  status == GGLD_OK ? "" : err.message);
+            if (status == GGLD_OK)
+                verifier.release(verifier.ctx);
+        }
+        ggld_manifest_free(m);
+    }
 }
 
 static void expect_refused(const ggld_manifest *m, uint32_t mode,
@@ -467,10 +565,12 @@ int main(void)
     test_wrong_bytes(GGLD_ALGO_XXH3, GGLD_MANIFEST_GGSUM);
     test_wrong_bytes(GGLD_ALGO_SHA256, GGLD_MANIFEST_GGSUM);
     test_wrong_bytes(0, GGLD_MANIFEST_LLAMA);
+    test_a_shared_chunk_names_all();
     test_reads_only_chunks_touched();
     test_metadata_mode();
     test_full_mode();
     test_pinned_root();
+    test_unforgeable();
     test_manifests_that_do_not_do();
     test_tensor_without_digest();
     test_threads();

@@ -90,7 +90,7 @@ _ggld() {
                 --single --json --help"
             ;;
         verify)
-            words="--format --pubkey --root --once --folder --all --uncached
+            words="--format --pubkey --root --once --folder --all --complete --uncached
                 --single --json --help"
             ;;
         sign) words="--key --output --help" ;;
