@@ -233,18 +233,29 @@ static json_object *json_file(const model *m, const hash_run *r)
     return object;
 }
 
+static bool put_part(void *user, const char *text, size_t size)
+{
+    output *o = user;
+    out_bytes(o, text, size);
+    return true; /* a failure is remembered by the output */
+}
+
+/* Part by part: there may be a million lines. */
 static int put_manifest(hashing *h, const ggld_manifest *manifest, output *o)
 {
     char *text;
     size_t size;
     ggld_error err;
-    if (ggld_manifest_write(manifest, h->format, &text, &size, &err) != GGLD_OK)
+    ggld_status status =
+        o->terminal
+            ? ggld_manifest_write(manifest, h->format, &text, &size, &err)
+            : ggld_manifest_write_to(manifest, h->format, put_part, o, &err);
+    if (status != GGLD_OK)
         return report_error(h->a->operands[0], &err);
-    if (o->terminal)
+    if (o->terminal) {
         text_put_lines(o, text, size);
-    else
-        out_bytes(o, text, size);
-    free(text);
+        free(text);
+    }
     return STATUS_GOOD;
 }
 

@@ -110,6 +110,15 @@ GGLD_API void ggld_manifest_free(ggld_manifest *manifest);
 GGLD_API GGLD_MUST_CHECK
 ggld_status ggld_manifest_write(const ggld_manifest *manifest, uint32_t format,
                                 char **text, size_t *size, ggld_error *err);
+/* Takes the next part of a text; false: it can't. */
+typedef bool (*ggld_manifest_sink)(void *user, const char *text, size_t size);
+/* The same part by part, in memory that does not grow with it; the last part has
+ * a newline at its end. GGLD_E_CANCELLED: sink has refused one (or there was no
+ * memory). Of what was refused for other reasons sink may have got a part. */
+GGLD_API GGLD_MUST_CHECK
+ggld_status ggld_manifest_write_to(const ggld_manifest *manifest,
+                                   uint32_t format, ggld_manifest_sink sink,
+                                   void *user, ggld_error *err);
 /* Adds what the other one has, so that one manifest speaks of many files; each
  * keeps its chunks and their root, by which a set is verified on access. Of a
  * manifest of many ggld_manifest_info tells of no chunks and no root: compare a

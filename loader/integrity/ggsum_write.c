@@ -74,16 +74,31 @@ static void put_chunks(const ggld_manifest *m, ggld_text *t)
     ggld_text_put(t, "\n", 1);
 }
 
+/* Of a text that goes to a sink most has left. */
+static ggld_status digest_so_far(ggld_text *t, ggld_digest *out,
+                                 ggld_error *err)
+{
+    if (t->sink == NULL)
+        return ggld_digest_of(out, GGLD_ALGO_SHA256, t->data, t->len, err);
+    if (!ggld_text_flush(t))
+        return GGLD_OK; /* whoever takes the text says so */
+    return ggld_hasher_finish(t->hasher, GGLD_ALGO_SHA256, out, err);
+}
+
 static ggld_status put_end(ggld_text *t, ggld_error *err)
 {
-    ggld_digest digest;
-    ggld_status status =
-        ggld_digest_of(&digest, GGLD_ALGO_SHA256, t->data, t->len, err);
-    if (status != GGLD_OK)
+    ggld_digest digest = { 0 };
+    ggld_status status = digest_so_far(t, &digest, err);
+    if (status != GGLD_OK || t->failed)
         return status;
+    ggld_hasher *after = t->hasher;
+    t->hasher = NULL; /* its own line is not in it */
     ggld_text_printf(t, "end sha256:");
     ggld_text_digest(t, &digest);
     ggld_text_put(t, "\n", 1);
+    if (t->sink != NULL)
+        (void)ggld_text_flush(t);
+    t->hasher = after;
     return GGLD_OK;
 }
 

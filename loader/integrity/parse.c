@@ -302,6 +302,28 @@ ggld_status ggld_manifest_write(const ggld_manifest *m, uint32_t format,
     return ggld_text_take(&t, text, size, err);
 }
 
+ggld_status ggld_manifest_write_to(const ggld_manifest *m, uint32_t format,
+                                   ggld_manifest_sink sink, void *user,
+                                   ggld_error *err)
+{
+    ggld_hasher hasher;
+    ggld_text t = { .sink = sink, .user = user, .hasher = &hasher };
+    if (format == GGLD_MANIFEST_ANY || format >= N_FORMATS)
+        return ggld_fail(err, GGLD_E_INVALID, ggld_nowhere(),
+                         "manifest: %u is no format to write", format);
+    ggld_status status =
+        ggld_hasher_init(&hasher, GGLD_ALGO_BIT(GGLD_ALGO_SHA256), err);
+    if (status != GGLD_OK)
+        return status;
+    status = formats[format].write(m, &t, err);
+    if (status == GGLD_OK && !ggld_text_flush(&t))
+        status = ggld_fail(err, GGLD_E_CANCELLED, ggld_nowhere(),
+                           "manifest: its text was not taken to the end");
+    ggld_text_free(&t);
+    ggld_hasher_free(&hasher);
+    return status;
+}
+
 ggld_status ggld_whole_sha256(const ggld_manifest *m, uint32_t subject,
                               const char *format, const ggld_entry **out,
                               ggld_error *err)

@@ -9,6 +9,19 @@
 
 #include "../base/checked.h"
 #include "../base/error.h"
+#include "digest.h"
+
+#define PART_BYTES (64u << 10)
+
+bool ggld_text_flush(ggld_text *t)
+{
+    if (t->hasher != NULL && !t->failed)
+        ggld_hasher_update(t->hasher, t->data, t->len);
+    if (!t->failed && t->len != 0 && !t->sink(t->user, t->data, t->len))
+        t->failed = true;
+    t->len = 0;
+    return !t->failed;
+}
 
 /* Room for len bytes and a NUL. */
 static bool text_reserve(ggld_text *t, size_t len)
@@ -38,6 +51,8 @@ void ggld_text_put(ggld_text *t, const char *data, size_t len)
         return;
     memcpy(t->data + t->len, data, len);
     t->len += len;
+    if (t->sink != NULL && t->len >= PART_BYTES)
+        (void)ggld_text_flush(t); /* it is remembered */
 }
 
 void ggld_text_printf(ggld_text *t, const char *format, ...)

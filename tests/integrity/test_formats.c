@@ -649,3 +649,71 @@ Test(append, adds_all_or_nothing)
     free(expected);
     ggld_manifest_free(m);
 }
+
+/* ---- part by part ---- */
+
+typedef struct parts {
+    char *text;
+    size_t size;
+    size_t n, longest;
+    size_t limit; /* parts that are taken */
+} parts;
+
+static bool take_part(void *user, const char *text, size_t size)
+{
+    parts *p = user;
+    if (p->n++ == p->limit)
+        return false;
+    p->text = realloc(p->text, p->size + size + 1);
+    memcpy(p->text + p->size, text, size);
+    p->size += size;
+    p->longest = size > p->longest ? size : p->longest;
+    return true;
+}
+
+static const struct {
+    uint32_t format;
+    uint32_t scopes;
+} written[] = {
+    { GGLD_MANIFEST_GGSUM, GGLD_SCOPE_METADATA | GGLD_SCOPE_TENSOR |
+                               GGLD_SCOPE_CHUNKS | GGLD_SCOPE_FILE },
+    { GGLD_MANIFEST_GGSUM, GGLD_SCOPE_METADATA },
+    { GGLD_MANIFEST_LLAMA, GGLD_SCOPE_TENSOR | GGLD_SCOPE_TENSORS },
+    { GGLD_MANIFEST_SHA256SUM, GGLD_SCOPE_FILE },
+    { GGLD_MANIFEST_DIGEST, GGLD_SCOPE_FILE },
+    { GGLD_MANIFEST_LFS, GGLD_SCOPE_FILE },
+    { GGLD_MANIFEST_IN_TOTO, GGLD_SCOPE_FILE },
+};
+
+/* The first is some hundred kilobytes of text. */
+Test(formats, parts_are_the_text)
+{
+    model_write_llama(path, 8 << 20);
+    for (size_t i = 0; i < sizeof written / sizeof written[0]; i++) {
+        ggld_hash_options options =
+            hash_options(BIT_SHA256, written[i].scopes, "m.gguf");
+        ggld_manifest *m;
+        parts p = { .limit = SIZE_MAX }, none = { .limit = 0 };
+        size_t size;
+        options.chunk_algo = GGLD_ALGO_SHA256;
+        options.chunk_bytes = 4096;
+        cr_assert_eq(hash_path(path, &options, &m, &err), GGLD_OK, "%s",
+                     err.message);
+        char *text = manifest_text(m, written[i].format, &size);
+        cr_assert_eq(
+            ggld_manifest_write_to(m, written[i].format, take_part, &p, &err),
+            GGLD_OK, "%s", err.message);
+        cr_expect(p.size == size && memcmp(p.text, text, size) == 0,
+                  "row %zu: expected the same %zu bytes, got %zu", i, size,
+                  p.size);
+        cr_expect_leq(p.longest, 70000, "row %zu: a part of %zu bytes", i,
+                      p.longest);
+        cr_expect_eq(ggld_manifest_write_to(m, written[i].format, take_part,
+                                            &none, &err),
+                     GGLD_E_CANCELLED, "row %zu: refused", i);
+        cr_expect_eq(none.n, 1, "row %zu: asked %zu times", i, none.n);
+        free(p.text);
+        free(text);
+        ggld_manifest_free(m);
+    }
+}
