@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "../base/bytes.h"
+
 static inline void ggld_hex_of_byte(uint8_t byte, char out[2])
 {
     static const char digits[] = "0123456789abcdef";
@@ -35,14 +37,44 @@ static inline bool ggld_byte_of_hex(const char text[2], uint8_t *out)
     return high != 0 && low != 0;
 }
 
-/* The text of size bytes, two digits each; false where one is no digit, and out
- * is then anything. Looks at all of them before it says so. */
+#define GGLD_HEX_EACH(byte) (UINT64_C(0x0101010101010101) * (byte))
+
+/* The high bit of each byte that is at least so large; all are below 0x80. */
+static inline uint64_t ggld_hex_from(uint64_t bytes, uint8_t least)
+{
+    return bytes + GGLD_HEX_EACH(0x80u - least);
+}
+
+/* Eight digits, the first in the lowest byte, as four bytes; false where one is
+ * no digit. */
+static inline bool ggld_hex_eight(uint64_t text, uint32_t *out)
+{
+    uint64_t small = text | GGLD_HEX_EACH(0x20u);
+    uint64_t digits = ggld_hex_from(text & GGLD_HEX_EACH(0x7Fu), '0') &
+                      ~ggld_hex_from(text & GGLD_HEX_EACH(0x7Fu), '9' + 1);
+    uint64_t letters = ggld_hex_from(small & GGLD_HEX_EACH(0x7Fu), 'a') &
+                       ~ggld_hex_from(small & GGLD_HEX_EACH(0x7Fu), 'f' + 1);
+    /* The low half of a letter is one to six, its bit 6 set. */
+    uint64_t n =
+        (text & GGLD_HEX_EACH(0x0Fu)) + 9 * (text >> 6 & GGLD_HEX_EACH(0x01u));
+    n = (n << 4 | n >> 8) & UINT64_C(0x00FF00FF00FF00FF);
+    n = (n | n >> 8) & UINT64_C(0x0000FFFF0000FFFF);
+    *out = (uint32_t)(n | n >> 16);
+    return ((digits | letters) & ~text & GGLD_HEX_EACH(0x80u)) ==
+           GGLD_HEX_EACH(0x80u);
+}
+
+/* The text of size bytes, a multiple of four, two digits each; false where one is
+ * no digit, and out is then anything. */
 static inline bool ggld_bytes_of_hex(const char *text, size_t size,
                                      uint8_t *out)
 {
     bool good = true;
-    for (size_t i = 0; i < size; i++)
-        good &= ggld_byte_of_hex(text + 2 * i, &out[i]);
+    for (size_t i = 0; i < size; i += 4) {
+        uint32_t four;
+        good &= ggld_hex_eight(ggld_load_le64(text + 2 * i), &four);
+        ggld_store_le32(out + i, four);
+    }
     return good;
 }
 

@@ -4,6 +4,7 @@
  * time. */
 #include <criterion/criterion.h>
 
+#include <ctype.h>
 #include <openssl/evp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -392,4 +393,25 @@ Test(ggsum, hundred_megabytes_take_linear_time)
     cr_expect_gt(large, 100u << 20, "got %zu bytes", large);
     cr_expect_lt(forty, 200 * (one + 0.01),
                  "expected about 40 times %f s, got %f s", one, forty);
+}
+
+/* Every byte in every place of a leaf: a digit or a refusal, which a fast way
+ * through all leaves must not blur. */
+Test(ggsum, leaves_take_hex_digits_alone)
+{
+    static const char leaf[] = "0123456789abcdef";
+    char text[1000];
+    for (int place = 0; place < 16; place++)
+        for (int c = 1; c < 256; c++) {
+            ggld_manifest *m;
+            int n = snprintf(text, sizeof text,
+                             HEAD "chunks xxh3 4096 3\n%s\n%s\n%s\n", leaf,
+                             leaf, leaf);
+            text[n - 34 + place] = (char)c;
+            ggld_status got = parse_text(&m, text, (size_t)n, 0, &err);
+            bool digit = isxdigit(c) != 0;
+            bool refused_it = strstr(err.message, "is no xxh3") != NULL;
+            cr_expect(got != GGLD_OK && refused_it != digit,
+                      "byte %#x at %d: got %s", c, place, err.message);
+        }
 }
