@@ -5,13 +5,14 @@
 # memory; what is written goes to the disk. Makes its files in a folder of its
 # own.
 #
-#   bench_shards.sh GGLD [--size MiB] [--rounds N] [--dir FOLDER]
+#   bench_shards.sh GGLD [--json] [--size MiB] [--rounds N] [--dir FOLDER]
 set -eu -o pipefail
 export LC_ALL=C
 ggld=${1:?bench_shards.sh GGLD} && shift
-size=1024 rounds=5 dir=${TMPDIR:-/var/tmp}
+size=1024 rounds=5 dir=${TMPDIR:-/var/tmp} json=false
 while [ $# -gt 0 ]; do
     case $1 in
+    --json) json=true && shift && continue ;;
     --size) size=$2 ;;
     --rounds) rounds=$2 ;;
     --dir) dir=$2 ;;
@@ -59,12 +60,22 @@ median() { # NAME
 }
 row() { # NAME COMMAND BESIDE
     awk -v name="$1" -v ours="$(median "$2")" -v cp="$(median "$3")" \
-        -v mib="$size" 'BEGIN {
+        -v mib="$size" -v key="$2" -v json="$json" 'BEGIN {
+        if (json == "true") {
+            printf ", \"%s\": {\"seconds\": %.4f, \"cp_seconds\": %.4f, " \
+                "\"of_cp\": %.3f}", key, ours / 1e6, cp / 1e6, cp / ours
+            exit
+        }
         printf "| %s | %.2f s | %.0f MiB/s | %.2f s | %.2f |\n", name,
             ours / 1e6, mib / ours * 1e6, cp / 1e6, cp / ours }'
 }
-echo "| $size MiB, $rounds rounds | median | rate | cp and sync | of its rate |"
-echo "| --- | --- | --- | --- | --- |"
+if $json; then
+    printf '{"mib": %s, "rounds": %s' "$size" "$rounds"
+else
+    echo "| $size MiB, $rounds rounds | median | rate | cp and sync | of its rate |"
+    echo "| --- | --- | --- | --- | --- |"
+fi
 row "ggld split, 5 shards at most" split copy_model
 row "ggld merge" merge copy_shards
 row "ggld merge --consume" consume copy_shards
+! $json || echo "}"

@@ -21,6 +21,8 @@
 #include <ggld/edit.h>
 #include <ggld/write.h>
 
+#include "../jobs/figures.h"
+
 #define N_TOKENS 128256u
 #define N_RUNS   9
 #define N_SIZES  2
@@ -200,33 +202,52 @@ static void run_size(const char *folder, int i, result *r)
     remove(path);
 }
 
-static void print_text(const result *r)
+static void promise_kind(figures *out, const double *edit, const double *writes,
+                         const char *const keys[2], const char *const texts[2])
 {
-    printf("metadata of %zu bytes; medians of %d, in ms; data has room on the "
-           "disk, but was never written\n\n"
-           "| model | write and sync | edit, into slack | edit, room inserted "
-           "|\n| --- | --- | --- | --- |\n",
-           r->metadata, N_RUNS);
-    for (int i = 0; i < N_SIZES; i++)
-        printf("| %" PRIu64 " MB | %.1f | %.1f | %.1f |\n", sizes[i] >> 20,
-               r->write_ms[i], r->slack_ms[i], r->insert_ms[i]);
-    for (int i = 0; i < 2; i++) {
-        const double *edit = i == 0 ? r->slack_ms : r->insert_ms;
-        printf("%s, 4096 MB: %.2f of (3 x write and sync + 50 ms); %.2f x what "
-               "400 MB take\n",
-               i == 0 ? "into slack" : "room inserted",
-               edit[1] / (3 * r->write_ms[1] + 50), edit[1] / edit[0]);
-    }
+    figures_promise(out, keys[0], texts[0], edit[1] / (3 * writes[1] + 50),
+                    "<= 1");
+    figures_promise(out, keys[1], texts[1], edit[1] / edit[0], "");
 }
 
-static void print_json(const result *r)
+static void print_result(const result *r, bool json)
 {
-    printf("{\"metadata_bytes\": %zu, \"runs\": %d", r->metadata, N_RUNS);
-    for (int i = 0; i < N_SIZES; i++)
-        printf(", \"%" PRIu64 "MB\": {\"write_ms\": %.3f, \"slack_ms\": %.3f, "
-               "\"insert_ms\": %.3f}",
-               sizes[i] >> 20, r->write_ms[i], r->slack_ms[i], r->insert_ms[i]);
-    printf("}\n");
+    static const figures_column columns[] = {
+        { "write_ms", "write and sync, ms", 1 },
+        { "slack_ms", "edit, into slack", 1 },
+        { "insert_ms", "edit, room inserted", 1 },
+    };
+    static const char *const slack_keys[] = { "slack_of_bound",
+                                              "slack_of_small" };
+    static const char *const slack_texts[] = {
+        "into slack, 4096 MB: of 3 x write and sync + 50 ms",
+        "into slack, 4096 MB: of what 400 MB take"
+    };
+    static const char *const insert_keys[] = { "insert_of_bound",
+                                               "insert_of_small" };
+    static const char *const insert_texts[] = {
+        "room inserted, 4096 MB: of 3 x write and sync + 50 ms",
+        "room inserted, 4096 MB: of what 400 MB take"
+    };
+    figures out;
+    figures_begin(&out, json);
+    figures_value(&out, "metadata_bytes", "bytes of metadata",
+                  (double)r->metadata, 0);
+    figures_value(&out, "runs", "medians of runs", N_RUNS, 0);
+    figures_table(&out, "edits",
+                  "edits in place; data has room on the disk, but was never "
+                  "written",
+                  "model", columns, sizeof columns / sizeof columns[0]);
+    for (int i = 0; i < N_SIZES; i++) {
+        char name[32];
+        double cells[] = { r->write_ms[i], r->slack_ms[i], r->insert_ms[i] };
+        snprintf(name, sizeof name, "%" PRIu64 " MB", sizes[i] >> 20);
+        figures_row(&out, name, cells);
+    }
+    figures_table_end(&out);
+    promise_kind(&out, r->slack_ms, r->write_ms, slack_keys, slack_texts);
+    promise_kind(&out, r->insert_ms, r->write_ms, insert_keys, insert_texts);
+    figures_end(&out);
 }
 
 int main(int argc, char **argv)
@@ -245,9 +266,6 @@ int main(int argc, char **argv)
     }
     for (int i = 0; i < N_SIZES; i++)
         run_size(folder, i, &r);
-    if (json)
-        print_json(&r);
-    else
-        print_text(&r);
+    print_result(&r, json);
     return 0;
 }

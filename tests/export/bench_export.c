@@ -4,7 +4,7 @@
  * disk, and converting what is in memory on all cores. Files are made and
  * removed here.
  *
- *   bench_export [--size MiB] [--rounds N] [--dir FOLDER] */
+ *   bench_export [--size MiB] [--rounds N] [--dir FOLDER] [--json] */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -12,73 +12,50 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <ggld/codec.h>
 #include <ggld/export.h>
 
-#define MAX_ROUNDS  9
+#include "../jobs/figures.h"
+
 #define IO_BYTES    (1u << 20)
 #define N_TENSORS   16
 #define ROW         4096
 #define CHUNK_ELEMS (1u << 16)
 #define MAX_CORES   64
 
-typedef struct series {
-    double seconds[MAX_ROUNDS];
-    int n;
-} series;
-
 typedef struct bench_case {
-    const char *what;
-    const char *in; /* names in the folder */
+    const char *key;
+    const char *what; /* rate of it, to the least of read, write and kernel */
+    const char *in;   /* names in the folder */
     const char *out;
     uint32_t type;
 } bench_case;
 
 static const bench_case cases[] = {
-    { "f16 safetensors to f16 GGUF", "in.safetensors", "f16.gguf",
+    { "f16_to_f16", "f16 safetensors to f16 GGUF", "in.safetensors", "f16.gguf",
       GGLD_TYPE_F16 },
-    { "f16 safetensors to q8_0 GGUF", "in.safetensors", "q8_0.gguf",
+    { "f16_to_q8_0", "f16 safetensors to q8_0 GGUF", "in.safetensors",
+      "q8_0.gguf", GGLD_TYPE_Q8_0 },
+    { "f16_to_q4_0", "f16 safetensors to q4_0 GGUF", "in.safetensors",
+      "q4_0.gguf", GGLD_TYPE_Q4_0 },
+    { "quantize_q8_0", "f16 GGUF to q8_0 (quantize)", "f16.gguf", "q.gguf",
       GGLD_TYPE_Q8_0 },
-    { "f16 safetensors to q4_0 GGUF", "in.safetensors", "q4_0.gguf",
-      GGLD_TYPE_Q4_0 },
-    { "f16 GGUF to q8_0 (quantize)", "f16.gguf", "q.gguf", GGLD_TYPE_Q8_0 },
-    { "f16 GGUF to f32 (quantize)", "f16.gguf", "q.gguf", GGLD_TYPE_F32 },
-    { "q8_0 GGUF to f16 safetensors", "q8_0.gguf", "out.safetensors",
-      GGLD_TYPE_F16 },
+    { "quantize_f32", "f16 GGUF to f32 (quantize)", "f16.gguf", "q.gguf",
+      GGLD_TYPE_F32 },
+    { "q8_0_to_f16", "q8_0 GGUF to f16 safetensors", "q8_0.gguf",
+      "out.safetensors", GGLD_TYPE_F16 },
 };
 #define N_CASES (sizeof cases / sizeof cases[0])
 
 static const char *folder = "/var/tmp";
 static long peak_anon_kib;
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
 static void die(const char *what)
 {
     fprintf(stderr, "bench_export: %s: %s\n", what, strerror(errno));
     exit(1);
-}
-
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return x < y ? -1 : x > y;
-}
-
-static double median(const series *s)
-{
-    double sorted[MAX_ROUNDS];
-    memcpy(sorted, s->seconds, sizeof sorted);
-    qsort(sorted, (size_t)s->n, sizeof *sorted, by_value);
-    return sorted[s->n / 2];
 }
 
 static const char *path_of(const char *name)
@@ -141,11 +118,11 @@ static double read_cold(const char *path)
     reader a = { path, 0, half }, b = { path, half, size };
     pthread_t other;
     make_cold(path);
-    double start = now();
+    double start = series_clock();
     pthread_create(&other, NULL, read_part, &b);
     read_part(&a);
     pthread_join(other, NULL);
-    return now() - start;
+    return series_clock() - start;
 }
 
 static double write_synced(uint64_t size)
@@ -156,7 +133,7 @@ static double write_synced(uint64_t size)
     if (fd < 0 || buffer == NULL)
         die(path);
     memset(buffer, 0x5A, IO_BYTES);
-    double start = now();
+    double start = series_clock();
     if (fallocate(fd, 0, 0, (off_t)size) != 0 && errno != EOPNOTSUPP)
         die(path);
     for (uint64_t done = 0; done < size;) {
@@ -169,7 +146,7 @@ static double write_synced(uint64_t size)
     }
     if (fsync(fd) != 0)
         die(path);
-    double seconds = now() - start;
+    double seconds = series_clock() - start;
     close(fd);
     unlink(path);
     free(buffer);
@@ -225,12 +202,12 @@ static double run_kernels(uint32_t from, uint32_t to, uint64_t n_elems)
     long n = sysconf(_SC_NPROCESSORS_ONLN);
     n = n < 1 ? 1 : n > MAX_CORES ? MAX_CORES : n;
     kernel k = { from, to, n_elems / CHUNK_ELEMS / (uint64_t)n };
-    double start = now();
+    double start = series_clock();
     for (long i = 0; i < n; i++)
         pthread_create(&threads[i], NULL, run_kernel, &k);
     for (long i = 0; i < n; i++)
         pthread_join(threads[i], NULL);
-    return now() - start;
+    return series_clock() - start;
 }
 
 /* ---- ggld ---- */
@@ -261,7 +238,7 @@ static double export_cold(const char *in, const char *out, uint32_t type)
     options.progress = sample_memory;
     unlink(out);
     make_cold(in);
-    double start = now();
+    double start = series_clock();
     ggld_status status = ggld_export_source_open(&source, &in, 1, &err);
     if (status == GGLD_OK) {
         status = ggld_export(source, out, &options, &err);
@@ -271,7 +248,7 @@ static double export_cold(const char *in, const char *out, uint32_t type)
         fprintf(stderr, "bench_export: %s\n", err.message);
         exit(1);
     }
-    return now() - start;
+    return series_clock() - start;
 }
 
 /* ---- the input ---- */
@@ -330,28 +307,27 @@ static void make_input(const char *path, uint64_t bytes)
 
 /* ---- the table ---- */
 
-static void run_case(const bench_case *c, uint64_t n_elems, int rounds)
+static void run_case(figures *f, const bench_case *c, uint64_t n_elems,
+                     int rounds)
 {
     series reading = { 0 }, writing = { 0 }, kernels = { 0 }, ours = { 0 };
     uint32_t from =
         strstr(c->in, "q8_0") != NULL ? GGLD_TYPE_Q8_0 : GGLD_TYPE_F16;
     for (int i = 0; i < rounds; i++) {
         const char *in = path_of(c->in), *out = path_of(c->out);
-        ours.seconds[ours.n++] = export_cold(in, out, c->type);
-        reading.seconds[reading.n++] = read_cold(in);
-        writing.seconds[writing.n++] = write_synced(size_of(out));
-        kernels.seconds[kernels.n++] = run_kernels(from, c->type, n_elems);
+        series_add(&ours, export_cold(in, out, c->type));
+        series_add(&reading, read_cold(in));
+        series_add(&writing, write_synced(size_of(out)));
+        series_add(&kernels, run_kernels(from, c->type, n_elems));
     }
-    double read = median(&reading), write = median(&writing);
-    double cores = median(&kernels), all = median(&ours);
+    double read = series_median(&reading), write = series_median(&writing);
+    double cores = series_median(&kernels), all = series_median(&ours);
     double most = read > write ? read : write;
     most = cores > most ? cores : most;
-    printf("| %-30s | %6.2f | %6.2f | %6.2f | %6.2f | %-6s | %5.2f |\n",
-           c->what, all, read, write, cores,
-           most == read    ? "read"
-           : most == write ? "write"
-                           : "kernel",
-           most / all);
+    /* Where most is not what bounds it, the ratio says so. */
+    double cells[] = { all, read, write, cores, most / all };
+    figures_row(f, c->what, cells);
+    figures_promise(f, c->key, c->what, most / all, ">= 0.8");
     fflush(stdout);
 }
 
@@ -359,6 +335,9 @@ int main(int argc, char **argv)
 {
     uint64_t mib = 1024;
     int rounds = 3;
+    figures out;
+    bool json = argc > 1 && strcmp(argv[argc - 1], "--json") == 0;
+    argc -= json;
     for (int i = 1; i + 1 < argc; i += 2) {
         if (strcmp(argv[i], "--size") == 0)
             mib = strtoull(argv[i + 1], NULL, 10);
@@ -367,17 +346,27 @@ int main(int argc, char **argv)
         else if (strcmp(argv[i], "--dir") == 0)
             folder = argv[i + 1];
     }
-    rounds = rounds < 1 ? 1 : rounds > MAX_ROUNDS ? MAX_ROUNDS : rounds;
+    rounds = rounds < 1 ? 1 : rounds > SERIES_MAX ? SERIES_MAX : rounds;
     make_input(path_of("in.safetensors"), mib << 20);
-    printf("%llu MiB of F16, input not in memory, output synced; seconds, "
-           "medians of %d\n\n"
-           "| from, to | ggld | read | write | kernel | least | ratio (0.8) |\n"
-           "| --- | --- | --- | --- | --- | --- | --- |\n",
-           (unsigned long long)mib, rounds);
+    static const figures_column columns[] = {
+        { "seconds", "ggld", 2 },
+        { "read_seconds", "read", 2 },
+        { "write_seconds", "write", 2 },
+        { "kernel_seconds", "kernel", 2 },
+        { "ratio", "ratio to the longest of these", 2 },
+    };
+    figures_begin(&out, json);
+    figures_value(&out, "mib", "MiB of F16", (double)mib, 0);
+    figures_value(&out, "rounds", "medians of rounds", rounds, 0);
+    figures_table(&out, "convert",
+                  "input not in memory, output synced; seconds", "from, to",
+                  columns, sizeof columns / sizeof columns[0]);
     for (size_t i = 0; i < N_CASES; i++)
-        run_case(&cases[i], mib << 19, rounds);
-    printf("\nmost anonymous memory: %.1f MiB (wanted: under 128)\n",
-           (double)peak_anon_kib / 1024);
+        run_case(&out, &cases[i], mib << 19, rounds);
+    figures_table_end(&out);
+    figures_promise(&out, "anonymous_mib", "most anonymous memory, MiB",
+                    (double)peak_anon_kib / 1024, "<= 128");
+    figures_end(&out);
     unlink(path_of("in.safetensors"));
     for (size_t i = 0; i < N_CASES; i++)
         unlink(path_of(cases[i].out));

@@ -4,7 +4,7 @@
  * and removes it.
  *
  *   bench_hash [--size MiB] [--rounds N] [--file MODEL] [--dir FOLDER]
- *              [--opened MODEL]
+ *              [--opened MODEL] [--json]
  *
  * --opened: one with metadata as real models have it, for what opening costs; its
  * data may be a hole. */
@@ -16,7 +16,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <openssl/evp.h>
@@ -25,48 +24,16 @@
 #include <ggld/ggld.h>
 #include <ggld/integrity.h>
 
+#include "../jobs/figures.h"
 #include "model.h"
 
-#define MAX_ROUNDS 15
-#define N_ROWS     1000
+#define OPEN_ROUNDS 15
+#define N_ROWS      1000
 
 #define SHA256 GGLD_ALGO_BIT(GGLD_ALGO_SHA256)
 #define SHA1   GGLD_ALGO_BIT(GGLD_ALGO_SHA1)
 #define XXH3   GGLD_ALGO_BIT(GGLD_ALGO_XXH3)
 #define XXH64  GGLD_ALGO_BIT(GGLD_ALGO_XXH64)
-
-typedef struct series {
-    double seconds[MAX_ROUNDS];
-    int n;
-} series;
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
-static void add(series *s, double seconds)
-{
-    s->seconds[s->n++] = seconds;
-}
-
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return x < y ? -1 : x > y;
-}
-
-static double median(const series *s)
-{
-    double sorted[MAX_ROUNDS];
-    if (s->n == 0)
-        return 0;
-    memcpy(sorted, s->seconds, sizeof sorted);
-    qsort(sorted, (size_t)s->n, sizeof *sorted, by_value);
-    return sorted[s->n / 2];
-}
 
 static void must(ggld_status status, const ggld_error *err)
 {
@@ -120,7 +87,7 @@ static double hash(const char *path, uint32_t algos, uint32_t scopes,
     options.scopes = scopes;
     options.chunk_algo = chunk_algo;
     options.progress = sample_memory;
-    double start = now();
+    double start = series_clock();
     must(ggld_open_path(&file, path, NULL, &err), &err);
     uv_loop_init(&loop);
     must(ggld_hash_start(&job, &loop, file, &options, take_manifest, &manifest,
@@ -129,7 +96,7 @@ static double hash(const char *path, uint32_t algos, uint32_t scopes,
     uv_run(&loop, UV_RUN_DEFAULT);
     uv_loop_close(&loop);
     ggld_close(file);
-    double seconds = now() - start;
+    double seconds = series_clock() - start;
     if (out != NULL)
         *out = manifest;
     else
@@ -141,7 +108,7 @@ static double hash(const char *path, uint32_t algos, uint32_t scopes,
 
 static double run(const char *const *argv)
 {
-    double start = now();
+    double start = series_clock();
     int status;
     pid_t pid = fork();
     if (pid == 0) {
@@ -151,7 +118,9 @@ static double run(const char *const *argv)
         _exit(127);
     }
     waitpid(pid, &status, 0);
-    return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? now() - start : 0;
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0
+               ? series_clock() - start
+               : -1;
 }
 
 typedef struct half {
@@ -180,7 +149,7 @@ static double read_by_two(const char *path, size_t buffer_bytes)
 {
     struct stat st;
     pthread_t other;
-    double start = now();
+    double start = series_clock();
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     fstat(fd, &st);
     half a = { fd, 0, st.st_size / 2, buffer_bytes };
@@ -189,7 +158,7 @@ static double read_by_two(const char *path, size_t buffer_bytes)
     read_half(&a);
     pthread_join(other, NULL);
     close(fd);
-    return now() - start;
+    return series_clock() - start;
 }
 
 /* ---- on access ---- */
@@ -217,10 +186,10 @@ static double gather(const char *path, const ggld_manifest *manifest,
     for (int i = 0; i < N_ROWS; i++)
         rows[i] = (uint64_t)rand_r(&seed) % info.dims[1];
     ggld_view view = ggld_tensor_view(tensor);
-    double start = now();
+    double start = series_clock();
     must(ggld_view_gather_f32(&view, rows, N_ROWS, values, N_ROWS * 4096, &err),
          &err);
-    double seconds = now() - start;
+    double seconds = series_clock() - start;
     ggld_close(file);
     return seconds;
 }
@@ -229,9 +198,9 @@ static double open_plain(const char *path)
 {
     ggld_file *file;
     ggld_error err;
-    double start = now();
+    double start = series_clock();
     must(ggld_open_path(&file, path, NULL, &err), &err);
-    double seconds = now() - start;
+    double seconds = series_clock() - start;
     ggld_close(file);
     return seconds;
 }
@@ -245,11 +214,11 @@ static double open_verified(const char *path, const char *manifest_path,
     ggld_error err;
     ggld_verifier_options options = ggld_verifier_options_init();
     options.mode = mode;
-    double start = now();
+    double start = series_clock();
     must(ggld_manifest_read(&manifest, manifest_path, 0, &err), &err);
     must(ggld_open_verified(&file, path, manifest, &options, cache, NULL, &err),
          &err);
-    double seconds = now() - start;
+    double seconds = series_clock() - start;
     ggld_manifest_free(manifest);
     ggld_close(file);
     return seconds;
@@ -263,10 +232,10 @@ static double look_up(const char *path, const ggld_manifest *manifest,
     ggld_file_identity identity;
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     must(ggld_open_fd(&file, fd, NULL, &err), &err);
-    double start = now();
+    double start = series_clock();
     must(ggld_file_identity_of_fd(&identity, fd, &err), &err);
     *hit = ggld_verify_cache_has(cache, &identity, file, manifest, path);
-    double seconds = now() - start;
+    double seconds = series_clock() - start;
     ggld_close(file);
     close(fd);
     return seconds;
@@ -274,20 +243,13 @@ static double look_up(const char *path, const ggld_manifest *manifest,
 
 /* ---- the table ---- */
 
-static void row(const char *what, const char *than, double ratio,
-                const char *wanted)
-{
-    printf("| %-44s | %-34s | %6.2f | %-11s |\n", what, than, ratio, wanted);
-}
+static figures out;
 
 static void rate(const char *what, const series *s, double bytes)
 {
-    double seconds = median(s);
-    if (seconds > 0)
-        printf("%-44s %8.3f s  %6.2f GB/s\n", what, seconds,
-               bytes / seconds / 1e9);
-    else
-        printf("%-44s not there\n", what);
+    double seconds = series_median(s);
+    double cells[] = { seconds, bytes / seconds / 1e9 };
+    figures_row(&out, what, cells);
 }
 
 static void bench_rates(const char *path, int rounds)
@@ -306,23 +268,28 @@ static void bench_rates(const char *path, int rounds)
             double one = hash(path, each[j], GGLD_SCOPE_TENSOR, 0, NULL);
             seconds += one;
             if (j == 0)
-                add(&sha256, one);
+                series_add(&sha256, one);
             if (j == 2)
-                add(&xxh3, one);
+                series_add(&xxh3, one);
             if (j == 1) {
-                add(&dgst, run(openssl));
-                add(&small, read_by_two(path, 128 << 10));
-                add(&large, read_by_two(path, 1 << 20));
+                series_add(&dgst, run(openssl));
+                series_add(&small, read_by_two(path, 128 << 10));
+                series_add(&large, read_by_two(path, 1 << 20));
             }
         }
-        add(&apart, seconds);
-        add(&together, hash(path, SHA256 | SHA1 | XXH3 | XXH64,
-                            GGLD_SCOPE_TENSOR, 0, NULL));
+        series_add(&apart, seconds);
+        series_add(&together, hash(path, SHA256 | SHA1 | XXH3 | XXH64,
+                                   GGLD_SCOPE_TENSOR, 0, NULL));
         if (i == 0)
-            add(&sum, run(coreutils));
+            series_add(&sum, run(coreutils));
     }
-    double fastest =
-        median(&small) < median(&large) ? median(&small) : median(&large);
+    double fastest = series_median(&small) < series_median(&large)
+                         ? series_median(&small)
+                         : series_median(&large);
+    static const figures_column columns[] = { { "seconds", "seconds", 3 },
+                                              { "gb_s", "GB/s", 2 } };
+    figures_table(&out, "rates", "the file, in the page cache", "way", columns,
+                  2);
     rate("sha256 of every tensor", &sha256, bytes);
     rate("openssl dgst -sha256", &dgst, bytes);
     rate("sha256sum", &sum, bytes);
@@ -331,19 +298,21 @@ static void bench_rates(const char *path, int rounds)
     rate("two threads of pread, 1 MiB at a time", &large, bytes);
     rate("sha256, sha1, xxh3, xxh64 in one pass", &together, bytes);
     rate("the same in four passes", &apart, bytes);
-    printf("most anonymous memory: %.1f MiB\n\n",
-           (double)max_rss_anon_kib / 1024);
-    printf("| %-44s | %-34s | %-6s | %-11s |\n", "rate of", "to that of",
-           "ratio", "wanted");
-    printf("| --- | --- | --- | --- |\n");
-    row("sha256 of every tensor", "openssl dgst -sha256",
-        median(&dgst) / median(&sha256), "1.8");
-    row("sha256 of every tensor", "sha256sum", median(&sum) / median(&sha256),
-        "10 if no SHA");
-    row("xxh3 of every tensor", "two threads of pread", fastest / median(&xxh3),
-        "0.8");
-    row("four algorithms in one pass", "the passes apart",
-        median(&apart) / median(&together), "over 1");
+    figures_table_end(&out);
+    figures_value(&out, "anonymous_mib", "most anonymous memory, MiB",
+                  (double)max_rss_anon_kib / 1024, 1);
+    figures_promise(&out, "sha256_of_openssl",
+                    "rate of sha256 of every tensor / openssl dgst -sha256",
+                    series_median(&dgst) / series_median(&sha256), ">= 1.8");
+    figures_promise(&out, "sha256_of_sha256sum",
+                    "the same / sha256sum (10 where that has no SHA)",
+                    series_median(&sum) / series_median(&sha256), "");
+    figures_promise(&out, "xxh3_of_reading",
+                    "xxh3 of every tensor / two threads of pread",
+                    fastest / series_median(&xxh3), ">= 0.8");
+    figures_promise(&out, "together_of_apart",
+                    "four algorithms in one pass / the passes apart",
+                    series_median(&apart) / series_median(&together), ">= 1");
 }
 
 /* Written, as opening reads it; the size of the text. */
@@ -364,15 +333,18 @@ static size_t write_manifest(const char *path, const char *manifest_path,
 }
 
 static const struct {
-    const char *name;
+    const char *key, *name;
     uint32_t chunk_algo;
     uint32_t flags;
     const char *wanted;
 } accesses[] = {
-    { "verified on access (xxh3)", GGLD_ALGO_XXH3, 0, "under 10" },
-    { "verified on access (sha256)", GGLD_ALGO_SHA256, 0, "" },
-    { "the same by pread, xxh3", GGLD_ALGO_XXH3, GGLD_OPEN_PREAD, "" },
-    { "the same by pread, sha256", GGLD_ALGO_SHA256, GGLD_OPEN_PREAD, "" },
+    { "gather_xxh3", "gathering 1000 rows, verified (xxh3) / unverified, time",
+      GGLD_ALGO_XXH3, 0, "<= 10" },
+    { "gather_sha256", "the same, sha256", GGLD_ALGO_SHA256, 0, "" },
+    { "gather_pread_xxh3", "the same by pread, xxh3", GGLD_ALGO_XXH3,
+      GGLD_OPEN_PREAD, "" },
+    { "gather_pread_sha256", "the same by pread, sha256", GGLD_ALGO_SHA256,
+      GGLD_OPEN_PREAD, "" },
 };
 
 static void bench_access(const char *path, int rounds)
@@ -386,11 +358,13 @@ static void bench_access(const char *path, int rounds)
         must(ggld_manifest_read(&manifest, manifest_path, 0, &err), &err);
         for (int i = 0; i < rounds; i++) {
             unsigned seed = (unsigned)i + 1;
-            add(&plain, gather(path, NULL, accesses[k].flags, seed));
-            add(&verified, gather(path, manifest, accesses[k].flags, seed));
+            series_add(&plain, gather(path, NULL, accesses[k].flags, seed));
+            series_add(&verified,
+                       gather(path, manifest, accesses[k].flags, seed));
         }
-        row("gathering 1000 rows, unverified", accesses[k].name,
-            median(&verified) / median(&plain), accesses[k].wanted);
+        figures_promise(&out, accesses[k].key, accesses[k].name,
+                        series_median(&verified) / series_median(&plain),
+                        accesses[k].wanted);
         ggld_manifest_free(manifest);
     }
     unlink(manifest_path);
@@ -421,10 +395,10 @@ static double digest_metadata(const char *path)
     must(ggld_open_path(&file, path, NULL, &err), &err);
     ggld_file_get_info(file, &info);
     ggld_file_get_backing(file, &backing);
-    double start = now();
+    double start = series_clock();
     (void)EVP_Digest(backing.map, info.metadata_bytes, md, NULL, EVP_sha256(),
                      NULL);
-    double seconds = now() - start;
+    double seconds = series_clock() - start;
     ggld_close(file);
     return seconds;
 }
@@ -433,16 +407,11 @@ static double read_manifest(const char *path)
 {
     ggld_manifest *manifest;
     ggld_error err;
-    double start = now();
+    double start = series_clock();
     must(ggld_manifest_read(&manifest, path, 0, &err), &err);
-    double seconds = now() - start;
+    double seconds = series_clock() - start;
     ggld_manifest_free(manifest);
     return seconds;
-}
-
-static void milliseconds(const char *what, double seconds, const char *wanted)
-{
-    printf("| %-56s | %8.3f | %-7s |\n", what, seconds * 1e3, wanted);
 }
 
 /* Each of so many times, as one of them takes a millisecond or two. */
@@ -460,28 +429,38 @@ static void bench_open(const char *path)
     must(ggld_manifest_read(&manifest, manifest_path, 0, &err), &err);
     must(ggld_verify_cache_new(&cache, folder, &err), &err);
     open_verified(path, manifest_path, cache, GGLD_VERIFY_FULL);
-    for (int i = 0; i < MAX_ROUNDS; i++) {
-        add(&plain, open_plain(path));
-        add(&digest, digest_metadata(path));
-        add(&verified,
-            open_verified(path, manifest_path, NULL, GGLD_VERIFY_ON_ACCESS));
-        add(&parsed, read_manifest(manifest_path));
-        add(&hits, look_up(path, manifest, cache, &hit));
+    for (int i = 0; i < OPEN_ROUNDS; i++) {
+        series_add(&plain, open_plain(path));
+        series_add(&digest, digest_metadata(path));
+        series_add(&verified, open_verified(path, manifest_path, NULL,
+                                            GGLD_VERIFY_ON_ACCESS));
+        series_add(&parsed, read_manifest(manifest_path));
+        series_add(&hits, look_up(path, manifest, cache, &hit));
     }
-    double more = median(&verified) - median(&plain) - median(&digest);
-    printf("\nOpening a model of %.1f MB of metadata, with a manifest of %zu "
-           "bytes:\n\n",
-           (double)metadata_bytes_of(path) / 1e6, size);
-    printf("| %-56s | %-8s | %-7s |\n| --- | --- | --- |\n", "", "ms",
-           "wanted");
-    milliseconds("open, unverified", median(&plain), "");
-    milliseconds("open, verified on access, with reading the manifest",
-                 median(&verified), "");
-    milliseconds("sha256 of the metadata, by libcrypto", median(&digest), "");
-    milliseconds("verified more than unverified and that sha256", more, "2");
-    milliseconds("of which reading the manifest", median(&parsed), "");
-    milliseconds(hit ? "verify-once look-up, a hit" : "a look-up that missed",
-                 median(&hits), "under 1");
+    double more = series_median(&verified) - series_median(&plain) -
+                  series_median(&digest);
+    figures_value(&out, "metadata_mb", "a model to open: MB of metadata",
+                  (double)metadata_bytes_of(path) / 1e6, 1);
+    figures_value(&out, "manifest_bytes", "bytes of its manifest", (double)size,
+                  0);
+    figures_value(&out, "open_ms", "open, unverified, ms",
+                  series_median(&plain) * 1e3, 3);
+    figures_value(&out, "open_verified_ms",
+                  "open, verified on access, with reading the manifest, ms",
+                  series_median(&verified) * 1e3, 3);
+    figures_value(&out, "metadata_sha256_ms",
+                  "sha256 of the metadata, by libcrypto, ms",
+                  series_median(&digest) * 1e3, 3);
+    figures_value(&out, "manifest_ms", "reading the manifest, ms",
+                  series_median(&parsed) * 1e3, 3);
+    figures_text(&out, "look_up", "looking up what was verified once",
+                 hit ? "a hit" : "a miss");
+    figures_promise(&out, "open_more_ms",
+                    "verified more than unverified and the metadata's sha256, "
+                    "ms",
+                    more * 1e3, "<= 2");
+    figures_promise(&out, "look_up_ms", "looking up what was verified once, ms",
+                    series_median(&hits) * 1e3, "<= 1");
     ggld_verify_cache_free(cache);
     ggld_manifest_free(manifest);
     unlink(manifest_path);
@@ -496,6 +475,8 @@ int main(int argc, char **argv)
     uint64_t mib = 4096;
     int rounds = 3;
     const char *given = NULL, *opened = NULL;
+    bool json = argc > 1 && strcmp(argv[argc - 1], "--json") == 0;
+    argc -= json;
     for (int i = 1; i + 1 < argc; i += 2) {
         if (strcmp(argv[i], "--size") == 0)
             mib = strtoull(argv[i + 1], NULL, 10);
@@ -508,20 +489,23 @@ int main(int argc, char **argv)
         else if (strcmp(argv[i], "--dir") == 0)
             setenv("TMPDIR", argv[i + 1], 1);
     }
-    if (rounds < 1 || rounds > MAX_ROUNDS || mib == 0) {
+    if (rounds < 1 || rounds > SERIES_MAX || mib == 0) {
         fprintf(stderr,
                 "usage: bench_hash [--size MiB] [--rounds 1-%d] "
-                "[--file MODEL] [--dir FOLDER] [--opened MODEL]\n",
-                MAX_ROUNDS);
+                "[--file MODEL] [--dir FOLDER] [--opened MODEL] "
+                "[--json]\n",
+                SERIES_MAX);
         return 2;
     }
     char *path = given != NULL ? strdup(given) : model_path("bench.gguf");
     if (given == NULL)
         model_write_llama(path, mib << 20);
     read_by_two(path, 1 << 20); /* into the page cache */
+    figures_begin(&out, json);
     bench_rates(path, rounds);
     bench_access(path, rounds);
     bench_open(opened != NULL ? opened : path);
+    figures_end(&out);
     if (given == NULL)
         unlink(path);
     free(path);

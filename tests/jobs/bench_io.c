@@ -5,17 +5,21 @@
  * Usage: bench_io [--json] [--size MIB] [--runs N] [--table KEY]... [FILE] */
 #include "bench_io.h"
 #include "cgroup.h"
+#include "figures.h"
 #include "model.h"
 
 #include <fcntl.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define MAX_RUNS 15
 #define MAX_WAYS 12
+/* Of the stream's budget beside its file, and of the cgroup's limit. */
+#define BUDGET_PART 32
+#define LIMIT_PART  4
 
 typedef enum against {
     OURS,    /* what the promise is about */
@@ -28,7 +32,7 @@ typedef struct way_row {
     const char *name;
     against as;
     bench_way way;
-    double seconds; /* median; less than 0: could not be done */
+    series times;
 } way_row;
 
 typedef struct table {
@@ -42,58 +46,67 @@ typedef struct table {
     bool wanted;    /* all are where none was named */
 } table;
 
+#define NONE_YET \
+    {            \
+        .n = 0   \
+    }
 static table tables[] = {
     { "prefetch",
       "warm the whole file, cold",
       false,
       false,
-      { { "direct reads, depth 4", BEST, way_direct, 0 },
-        { "4 threads of pread, quarters", BEST, way_pread_quarters, 0 },
-        { "4 threads of pread, 4 MiB in turn", BEST, way_pread_turns, 0 },
-        { "direct reads, depth 4, huge pages", BESIDE, way_direct_huge, 0 },
-        { "touch the map in order", BESIDE, way_touch, 0 },
-        { "touch under MADV_RANDOM", BESIDE, way_touch_random, 0 },
-        { "ggld prefetch", OURS, way_prefetch, 0 },
-        { "ggld prefetch --io map", VARIANT, way_prefetch_map, 0 },
-        { "ggld prefetch --io uring", VARIANT, way_prefetch_uring, 0 } } },
+      { { "direct reads, depth 4", BEST, way_direct, NONE_YET },
+        { "4 threads of pread, quarters", BEST, way_pread_quarters, NONE_YET },
+        { "4 threads of pread, 4 MiB in turn", BEST, way_pread_turns,
+          NONE_YET },
+        { "direct reads, depth 4, into huge pages", BESIDE, way_direct_huge,
+          NONE_YET },
+        { "touch the map in order", BESIDE, way_touch, NONE_YET },
+        { "touch a sixteenth under MADV_RANDOM, times 16", BESIDE,
+          way_touch_random, NONE_YET },
+        { "ggld prefetch", OURS, way_prefetch, NONE_YET },
+        { "ggld prefetch --io map", VARIANT, way_prefetch_map, NONE_YET },
+        { "ggld prefetch --io uring", VARIANT, way_prefetch_uring,
+          NONE_YET } } },
     { "stream",
-      "stream the whole file in a quarter of its size, cold",
+      "stream the whole file, cold, with a budget of a thirty-second of its "
+      "size, in a cgroup of a quarter of it",
       false,
       true,
-      { { "direct reads, depth 4", BEST, way_direct, 0 },
-        { "4 threads of pread, quarters", BEST, way_pread_quarters, 0 },
-        { "4 threads of pread, 4 MiB in turn", BEST, way_pread_turns, 0 },
-        { "direct reads, depth 4, huge pages", BESIDE, way_direct_huge, 0 },
-        { "ggld stream", OURS, way_stream, 0 },
-        { "ggld stream --io pread", VARIANT, way_stream_pread, 0 },
-        { "ggld stream --io map", VARIANT, way_stream_map, 0 },
-        { "ggld stream --io uring", VARIANT, way_stream_uring, 0 } } },
+      { { "direct reads, depth 4", BEST, way_direct, NONE_YET },
+        { "4 threads of pread, quarters", BEST, way_pread_quarters, NONE_YET },
+        { "4 threads of pread, 4 MiB in turn", BEST, way_pread_turns,
+          NONE_YET },
+        { "direct reads, depth 4, into huge pages", BESIDE, way_direct_huge,
+          NONE_YET },
+        { "ggld stream", OURS, way_stream, NONE_YET },
+        { "ggld stream --io pread", VARIANT, way_stream_pread, NONE_YET },
+        { "ggld stream --io map", VARIANT, way_stream_map, NONE_YET },
+        { "ggld stream --io uring", VARIANT, way_stream_uring, NONE_YET } } },
     { "first_row",
       "open, and dequantise the last tensor's first row, cold",
       false,
       false,
-      { { "preads of the same bytes", BEST, way_first_row_pread, 0 },
-        { "ggld", OURS, way_first_row, 0 } },
+      { { "preads of the same bytes", BEST, way_first_row_pread, NONE_YET },
+        { "ggld", OURS, way_first_row, NONE_YET } },
       true },
     { "values",
       "dequantise the whole file out of the page cache",
       true,
       false,
-      { { "1 worker", BEST, way_values_1, 0 },
-        { "2 workers", OURS, way_values_2, 0 },
-        { "1 thread, no jobs", BESIDE, way_values_plain_1, 0 },
-        { "2 threads, no jobs", BESIDE, way_values_plain_2, 0 } } },
+      { { "1 worker", BEST, way_values_1, NONE_YET },
+        { "2 workers", OURS, way_values_2, NONE_YET },
+        { "1 thread, no jobs", BESIDE, way_values_plain_1, NONE_YET },
+        { "2 threads, no jobs", BESIDE, way_values_plain_2, NONE_YET } } },
 };
 #define N_TABLES (sizeof tables / sizeof tables[0])
 
 typedef struct bench {
     bench_file file;
+    figures *out;
     int n_runs;
-    bool json;
     bool has_group;
     cgroup group;
-    uint64_t first_row_growth_bytes;
-    uint64_t stream_peak_bytes;
 } bench;
 
 /* ---- one measurement ---- */
@@ -173,179 +186,192 @@ static table *table_of(const char *key)
     return NULL;
 }
 
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a;
-    double y = *(const double *)b;
-    return x < y ? -1 : x > y;
-}
-
 static void run_table(const bench *b, table *t)
 {
-    double times[MAX_WAYS][MAX_RUNS];
     for (int run = 0; run < b->n_runs; run++)
         for (int i = 0; i < MAX_WAYS && t->rows[i].way != NULL; i++) {
             if (!t->warm)
                 make_cold(b, t->file_only);
-            times[i][run] =
-                in_child(b, t->rows[i].way, t->limited, just_time).seconds;
+            series_add(
+                &t->rows[i].times,
+                in_child(b, t->rows[i].way, t->limited, just_time).seconds);
         }
-    for (int i = 0; i < MAX_WAYS && t->rows[i].way != NULL; i++) {
-        qsort(times[i], (size_t)b->n_runs, sizeof times[i][0], by_value);
-        t->rows[i].seconds = times[i][0] < 0 ? -1 : times[i][b->n_runs / 2];
-    }
 }
 
-/* The least time among the rows of that kind. */
-static double best_of(const table *t, against as)
+/* The row of that kind with the least median; NULL: none could be done. */
+static const way_row *best_of(const table *t, against as)
 {
-    double best = -1;
+    const way_row *best = NULL;
     for (int i = 0; i < MAX_WAYS && t->rows[i].way != NULL; i++)
-        if (t->rows[i].as == as && t->rows[i].seconds > 0 &&
-            (best < 0 || t->rows[i].seconds < best))
-            best = t->rows[i].seconds;
+        if (t->rows[i].as == as && t->rows[i].times.n != 0 &&
+            (best == NULL ||
+             series_median(&t->rows[i].times) < series_median(&best->times)))
+            best = &t->rows[i];
     return best;
+}
+
+static double best_seconds(const table *t, against as)
+{
+    const way_row *best = best_of(t, as);
+    return best != NULL ? series_median(&best->times) : (double)NAN;
 }
 
 static double seconds_of(const table *t, bench_way way)
 {
     for (int i = 0; i < MAX_WAYS && t->rows[i].way != NULL; i++)
         if (t->rows[i].way == way)
-            return t->rows[i].seconds;
-    return -1;
-}
-
-static void print_row(const bench *b, const table *t, const way_row *row)
-{
-    double best = best_of(t, BEST);
-    if (row->seconds < 0)
-        printf("%-36s  %10s\n", row->name, "not here");
-    else
-        printf("%-36s  %10.4f  %8.2f  %6.2f\n", row->name, row->seconds,
-               (double)b->file.size_bytes / row->seconds / 1e9,
-               best / row->seconds);
+            return series_median(&t->rows[i].times);
+    return (double)NAN;
 }
 
 static void print_table(const bench *b, const table *t)
 {
-    printf("\n%s%s\n\n%-36s  %10s  %8s  %6s\n", t->title,
-           t->limited && !b->has_group ? " (no cgroup here: not limited)" : "",
-           "", "seconds", "GB/s", "ratio");
-    for (int i = 0; i < MAX_WAYS && t->rows[i].way != NULL; i++)
-        print_row(b, t, &t->rows[i]);
+    static const figures_column columns[] = {
+        { "seconds", "seconds", 4 },   { "gb_s", "GB/s", 2 },
+        { "ratio", "of the best", 2 }, { "least_seconds", "least", 4 },
+        { "most_seconds", "most", 4 },
+    };
+    char title[200];
+    snprintf(title, sizeof title, "%s%s", t->title,
+             t->limited && !b->has_group ? " (no cgroup here: not limited)"
+                                         : "");
+    figures_table(b->out, t->key, title, "way", columns,
+                  sizeof columns / sizeof columns[0]);
+    for (int i = 0; i < MAX_WAYS && t->rows[i].way != NULL; i++) {
+        const series *times = &t->rows[i].times;
+        double median = series_median(times);
+        /* Of the first row the file's size says nothing. */
+        double cells[] = { median,
+                           t->file_only
+                               ? (double)NAN
+                               : (double)b->file.size_bytes / median / 1e9,
+                           best_seconds(t, BEST) / median, series_least(times),
+                           series_most(times) };
+        figures_row(b->out, t->rows[i].name, cells);
+    }
+    figures_table_end(b->out);
 }
 
-static void promise(const char *what, double got, const char *wanted)
+/* ---- what was promised ---- */
+
+static void name_best(const bench *b, const table *t, const char *key)
 {
-    printf("%-62s  %8.2f  %s\n", what, got, wanted);
+    const way_row *best = best_of(t, BEST);
+    figures_text(b->out, key, "the best of others",
+                 best != NULL ? best->name : "none");
 }
 
 static void promise_prefetch(const bench *b, const table *t)
 {
-    double ours = best_of(t, OURS);
-    (void)b;
-    promise("prefetch: rate / best of others", best_of(t, BEST) / ours,
-            ">= 0.9");
-    promise("prefetch: rate / touching in order",
-            seconds_of(t, way_touch) / ours, ">= 1");
-    promise("prefetch: rate / touching under MADV_RANDOM",
-            seconds_of(t, way_touch_random) / ours, ">= 3");
+    double ours = best_seconds(t, OURS);
+    name_best(b, t, "prefetch_best");
+    figures_promise(b->out, "prefetch_of_best",
+                    "prefetch: rate / best of others with plain buffers",
+                    best_seconds(t, BEST) / ours, ">= 0.9");
+    figures_promise(b->out, "prefetch_of_direct_huge",
+                    "prefetch: rate / direct reads into huge pages, which "
+                    "bring nothing into the page cache",
+                    seconds_of(t, way_direct_huge) / ours, "");
+    figures_promise(b->out, "prefetch_of_touch",
+                    "prefetch: rate / touching in order",
+                    seconds_of(t, way_touch) / ours, ">= 1");
+    figures_promise(b->out, "prefetch_of_touch_random",
+                    "prefetch: rate / touching under MADV_RANDOM, "
+                    "extrapolated from a sixteenth",
+                    seconds_of(t, way_touch_random) / ours, ">= 3");
 }
 
 static void promise_stream(const bench *b, const table *t)
 {
-    char wanted[32];
-    promise("stream: rate / best of others",
-            best_of(t, BEST) / best_of(t, OURS), ">= 0.9");
+    char wanted[24];
+    double mib = 1 << 20, ours = best_seconds(t, OURS);
+    make_cold(b, false);
+    double peak = (double)in_child(b, way_stream, true, time_and_peak).bytes;
+    name_best(b, t, "stream_best");
+    figures_promise(b->out, "stream_of_best",
+                    "stream: rate / best of others with plain buffers",
+                    best_seconds(t, BEST) / ours, ">= 0.9");
+    figures_promise(b->out, "stream_of_direct_huge",
+                    "stream: rate / direct reads into huge pages",
+                    seconds_of(t, way_direct_huge) / ours, "");
+    figures_value(b->out, "stream_budget_mib", "the stream's budget, MiB",
+                  (double)b->file.budget_bytes / mib, 0);
     snprintf(wanted, sizeof wanted, "<= %.0f",
-             (double)b->file.budget_bytes / (1 << 20) + 64);
-    promise("stream: peak RssAnon + the file's page cache, MiB",
-            (double)b->stream_peak_bytes / (1 << 20), wanted);
+             (double)b->file.budget_bytes / mib + 64);
+    figures_promise(b->out, "stream_peak_mib",
+                    "stream: peak RssAnon + the file's page cache, of the "
+                    "budget + 64, MiB",
+                    peak / mib, wanted);
+}
+
+/* Of a cold file: by how much it has grown in the page cache. */
+static double growth_of(const bench *b)
+{
+    make_cold(b, true);
+    return (double)in_child(b, way_first_row, false, time_and_growth).bytes;
+}
+
+static void promise_growth(const bench *b, const bench_file *file,
+                           const char *key, const char *text)
+{
+    bench of_file = *b;
+    char wanted[24];
+    of_file.file = *file;
+    double mib = 1 << 20;
+    snprintf(wanted, sizeof wanted, "<= %.2f",
+             (double)bench_first_row_allowance(file) / mib);
+    figures_promise(b->out, key, text, growth_of(&of_file) / mib, wanted);
 }
 
 static void promise_first_row(const bench *b, const table *t)
 {
-    char wanted[32];
-    promise("first row: time / preads of the same bytes",
-            best_of(t, OURS) / best_of(t, BEST), "<= 1.5");
-    snprintf(wanted, sizeof wanted, "<= %.2f",
-             (double)bench_first_row_allowance(&b->file) / (1 << 20));
-    promise("first row: growth of the page cache, MiB",
-            (double)b->first_row_growth_bytes / (1 << 20), wanted);
+    figures_promise(b->out, "first_row_of_pread",
+                    "first row: time / preads of the same bytes",
+                    best_seconds(t, OURS) / best_seconds(t, BEST), "<= 1.5");
+    promise_growth(b, &b->file, "first_row_growth_mib",
+                   "first row: growth of the page cache, of metadata + row + "
+                   "two windows of readahead, MiB");
+    /* A quarter as large, to see that it is not the size's. */
+    bench_file small = { .path = model_write_layers(8, b->file.size_bytes / 4 /
+                                                           8) };
+    bench_file_look(&small);
+    figures_value(b->out, "file_mib", "the file, MiB",
+                  (double)b->file.size_bytes / (1 << 20), 0);
+    figures_value(b->out, "small_file_mib", "the small file, MiB",
+                  (double)small.size_bytes / (1 << 20), 0);
+    promise_growth(b, &small, "first_row_growth_small_mib",
+                   "the same of the small file");
+    model_remove((char *)(uintptr_t)small.path);
 }
 
 static void promise_values(const bench *b, const table *t)
 {
-    (void)b;
-    promise("values: rate of 2 workers / 1 worker",
-            seconds_of(t, way_values_1) / seconds_of(t, way_values_2),
-            ">= 1.7");
-    promise("the same of threads that only read and dequantise",
-            seconds_of(t, way_values_plain_1) /
-                seconds_of(t, way_values_plain_2),
-            "");
-}
-
-static void print_promises(const bench *b)
-{
-    static void (*const promises[])(const bench *, const table *) = {
-        promise_prefetch, promise_stream, promise_first_row, promise_values
-    };
-    printf("\n%-62s  %8s  %s\n", "promise", "measured", "wanted");
-    for (size_t k = 0; k < N_TABLES; k++)
-        if (tables[k].wanted)
-            promises[k](b, &tables[k]);
-}
-
-static void print_json(const bench *b)
-{
-    printf("{\"file_bytes\": %llu, \"runs\": %d, \"tables\": {",
-           (unsigned long long)b->file.size_bytes, b->n_runs);
-    const char *comma = "";
-    for (size_t k = 0; k < N_TABLES; k++) {
-        if (!tables[k].wanted)
-            continue;
-        printf("%s\"%s\": [", comma, tables[k].key);
-        comma = ", ";
-        for (int i = 0; i < MAX_WAYS && tables[k].rows[i].way != NULL; i++) {
-            const way_row *row = &tables[k].rows[i];
-            printf("%s{\"way\": \"%s\", \"seconds\": ", i != 0 ? ", " : "",
-                   row->name);
-            if (row->seconds < 0)
-                printf("null, \"ratio\": null}");
-            else
-                printf("%.6f, \"ratio\": %.4f}", row->seconds,
-                       best_of(&tables[k], BEST) / row->seconds);
-        }
-        printf("]");
-    }
-    printf("}, \"budget_bytes\": %llu, \"stream_limited\": %s, "
-           "\"stream_peak_bytes\": %llu, \"first_row_growth_bytes\": %llu}\n",
-           (unsigned long long)b->file.budget_bytes,
-           b->has_group ? "true" : "false",
-           (unsigned long long)b->stream_peak_bytes,
-           (unsigned long long)b->first_row_growth_bytes);
+    figures_promise(
+        b->out, "values_2_of_1", "values: rate of 2 workers / 1 worker",
+        seconds_of(t, way_values_1) / seconds_of(t, way_values_2), ">= 1.7");
+    figures_promise(b->out, "values_plain_2_of_1",
+                    "the same of threads that only read and dequantise",
+                    seconds_of(t, way_values_plain_1) /
+                        seconds_of(t, way_values_plain_2),
+                    "");
 }
 
 /* ---- all of it ---- */
 
 static void run_all(bench *b)
 {
+    static void (*const promises[])(const bench *, const table *) = {
+        promise_prefetch, promise_stream, promise_first_row, promise_values
+    };
     for (size_t k = 0; k < N_TABLES; k++) {
         if (!tables[k].wanted)
             continue;
         if (tables[k].warm)
             (void)in_child(b, way_prefetch, false, just_time);
         run_table(b, &tables[k]);
+        print_table(b, &tables[k]);
+        promises[k](b, &tables[k]);
     }
-    make_cold(b, false);
-    if (table_of("stream")->wanted)
-        b->stream_peak_bytes =
-            in_child(b, way_stream, true, time_and_peak).bytes;
-    make_cold(b, true);
-    if (table_of("first_row")->wanted)
-        b->first_row_growth_bytes =
-            in_child(b, way_first_row, false, time_and_growth).bytes;
 }
 
 /* The tables that were named, or all. */
@@ -364,15 +390,16 @@ static int usage(void)
 
 int main(int argc, char **argv)
 {
-    bench b = { .n_runs = 5 };
+    figures out;
+    bench b = { .out = &out, .n_runs = 5 };
     unsigned long size_mib = 4096;
     char *made = NULL;
-    bool some = false;
+    bool some = false, json = false;
     char why[1200];
 
     for (int i = 1; i < argc; i++)
         if (strcmp(argv[i], "--json") == 0)
-            b.json = true;
+            json = true;
         else if (strcmp(argv[i], "--size") == 0 && i + 1 < argc)
             size_mib = strtoul(argv[++i], NULL, 10);
         else if (strcmp(argv[i], "--runs") == 0 && i + 1 < argc)
@@ -384,25 +411,26 @@ int main(int argc, char **argv)
             b.file.path = argv[i];
         else
             return usage();
-    if (b.n_runs < 1 || b.n_runs > MAX_RUNS || size_mib < 64)
+    if (b.n_runs < 1 || b.n_runs > SERIES_MAX || size_mib < 64)
         return usage();
     if (b.file.path == NULL)
         b.file.path = made =
             model_write_layers(32, ((uint64_t)size_mib << 20) / 32);
     want(!some);
     bench_file_look(&b.file);
-    b.file.budget_bytes = b.file.size_bytes / 32;
-    b.has_group = cgroup_make(&b.group, b.file.size_bytes / 4, why, sizeof why);
+    b.file.budget_bytes = b.file.size_bytes / BUDGET_PART;
+    b.has_group =
+        cgroup_make(&b.group, b.file.size_bytes / LIMIT_PART, why, sizeof why);
     if (!b.has_group)
         fprintf(stderr, "%s\n", why);
+    figures_begin(&out, json);
+    figures_value(&out, "file_bytes", "bytes of the file",
+                  (double)b.file.size_bytes, 0);
+    figures_value(&out, "runs", "medians of runs", b.n_runs, 0);
+    figures_text(&out, "stream_limited", "a cgroup limits the stream",
+                 b.has_group ? "yes" : "no");
     run_all(&b);
-    for (size_t k = 0; k < N_TABLES && !b.json; k++)
-        if (tables[k].wanted)
-            print_table(&b, &tables[k]);
-    if (b.json)
-        print_json(&b);
-    else
-        print_promises(&b);
+    figures_end(&out);
     if (b.has_group)
         cgroup_remove(&b.group);
     if (made != NULL)

@@ -22,8 +22,6 @@ void bench_file_look(bench_file *file);
  * be done here. */
 typedef double (*bench_way)(const bench_file *file);
 
-double bench_clock(void); /* seconds, monotonic */
-
 /* ---- others ---- */
 
 /* Four threads, each with reads of 1 MiB past the page cache into memory from

@@ -2,8 +2,10 @@
 /* The ways that ggld is compared with, as a careful app would write them, and
  * looking at what is in memory. */
 #include "bench_io.h"
+#include "figures.h"
 
 #include <fcntl.h>
+#include <glob.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -19,13 +21,6 @@
 
 #define N_THREADS 4
 #define HUGE      ((size_t)2 << 20)
-
-double bench_clock(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 /* ---- threads of pread ---- */
 
@@ -88,13 +83,13 @@ static void *read_some(void *arg)
 static double read_in_threads(reading *r)
 {
     pthread_t threads[N_THREADS];
-    double started = bench_clock();
+    double started = series_clock();
     for (int i = 0; i < N_THREADS; i++)
         if (pthread_create(&threads[i], NULL, read_some, r) != 0)
             abort();
     for (int i = 0; i < N_THREADS; i++)
         pthread_join(threads[i], NULL);
-    return r->failed ? -1 : bench_clock() - started;
+    return r->failed ? -1 : series_clock() - started;
 }
 
 double way_direct(const bench_file *file)
@@ -166,21 +161,21 @@ static void *turn_some(void *arg)
 double way_values_plain_1(const bench_file *file)
 {
     turning t = { file, 0 };
-    double started = bench_clock();
+    double started = series_clock();
     turn_some(&t);
-    return bench_clock() - started;
+    return series_clock() - started;
 }
 
 double way_values_plain_2(const bench_file *file)
 {
     turning t = { file, 0 };
     pthread_t other;
-    double started = bench_clock();
+    double started = series_clock();
     if (pthread_create(&other, NULL, turn_some, &t) != 0)
         abort();
     turn_some(&t);
     pthread_join(other, NULL);
-    return bench_clock() - started;
+    return series_clock() - started;
 }
 
 /* ---- touching a map ---- */
@@ -189,14 +184,14 @@ static double touch(const bench_file *file, int advice, uint64_t size)
 {
     int fd = open(file->path, O_RDONLY | O_CLOEXEC);
     volatile uint8_t sum = 0;
-    double started = bench_clock();
+    double started = series_clock();
     const uint8_t *map = mmap(NULL, (size_t)size, PROT_READ, MAP_SHARED, fd, 0);
     if (fd < 0 || map == MAP_FAILED)
         return -1;
     (void)madvise((void *)(uintptr_t)map, (size_t)size, advice);
     for (uint64_t i = 0; i < size; i += 4096)
         sum = (uint8_t)(sum + map[i]);
-    double took = bench_clock() - started;
+    double took = series_clock() - started;
     munmap((void *)(uintptr_t)map, (size_t)size);
     close(fd);
     return took;
@@ -214,23 +209,42 @@ double way_touch_random(const bench_file *file)
 
 /* ---- what is in memory ---- */
 
-/* Of the disk that the file is on; the kernel's default where it is not told. */
+#define READAHEAD_KIB 128 /* the kernel's default */
+
+/* 0 where it is not told. */
+static unsigned long long readahead_in(const char *name)
+{
+    unsigned long long kib = 0;
+    FILE *f = fopen(name, "r");
+    if (f != NULL && fscanf(f, "%llu", &kib) != 1)
+        kib = 0;
+    if (f != NULL)
+        fclose(f);
+    return kib;
+}
+
+/* Of the disk that the file is on; where that has none of its own, as where
+ * one file system lies on another, the most of all. */
 static uint64_t readahead_of(const char *path)
 {
     char name[64];
     struct stat st;
-    unsigned long long kib = 128;
-    if (stat(path, &st) != 0)
-        return kib << 10;
-    snprintf(name, sizeof name, "/sys/class/bdi/%u:%u/read_ahead_kb",
-             major(st.st_dev), minor(st.st_dev));
-    FILE *f = fopen(name, "r");
-    if (f != NULL) {
-        if (fscanf(f, "%llu", &kib) != 1)
-            kib = 128;
-        fclose(f);
+    unsigned long long most = 0;
+    glob_t all;
+    if (stat(path, &st) == 0) {
+        snprintf(name, sizeof name, "/sys/class/bdi/%u:%u/read_ahead_kb",
+                 major(st.st_dev), minor(st.st_dev));
+        most = readahead_in(name);
     }
-    return kib << 10;
+    if (most == 0 &&
+        glob("/sys/class/bdi/*/read_ahead_kb", 0, NULL, &all) == 0) {
+        for (size_t i = 0; i < all.gl_pathc; i++) {
+            unsigned long long kib = readahead_in(all.gl_pathv[i]);
+            most = kib > most ? kib : most;
+        }
+        globfree(&all);
+    }
+    return (most > READAHEAD_KIB ? most : READAHEAD_KIB) << 10;
 }
 
 uint64_t bench_first_row_allowance(const bench_file *file)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The ways of ggld, from open to close, through the public interface. */
 #include "bench_io.h"
+#include "figures.h"
 #include "model.h"
 
 #include <fcntl.h>
@@ -48,7 +49,7 @@ static double finish(run *r, uv_loop_t *loop, double started)
     uv_run(loop, UV_RUN_DEFAULT);
     uv_loop_close(loop);
     if (r->result.code == GGLD_OK)
-        return bench_clock() - started;
+        return series_clock() - started;
     if (r->result.code != GGLD_E_UNSUPPORTED)
         fprintf(stderr, "%s\n", r->result.message);
     return -1;
@@ -62,7 +63,7 @@ static double prefetch(const bench_file *file, uint32_t io)
     run r = { 0 };
     uv_loop_t loop;
     ggld_job *job;
-    double started = bench_clock();
+    double started = series_clock();
     ggld_file *opened = open_file(file);
     size_t n = (size_t)ggld_tensor_count(opened);
     ggld_view *views = calloc(n + 1, sizeof *views);
@@ -100,7 +101,7 @@ static double stream(const bench_file *file, const ggld_stream_options *options)
     run r = { 0 };
     uv_loop_t loop;
     ggld_job *job;
-    double started = bench_clock();
+    double started = series_clock();
     ggld_file *opened = open_file(file);
     uv_loop_init(&loop);
     if (ggld_stream_start(&job, &loop, opened, NULL, 0, options, on_chunk,
@@ -188,7 +189,7 @@ static double first_row(const bench_file *file)
     static float row[1 << 16];
     ggld_view view;
     ggld_error err;
-    double started = bench_clock();
+    double started = series_clock();
     ggld_file *opened = open_file(file);
     view = ggld_tensor_view(last_tensor(opened));
     if (ggld_view_index(&view, &view, 0, &err) != GGLD_OK ||
@@ -196,7 +197,7 @@ static double first_row(const bench_file *file)
         fprintf(stderr, "%s\n", err.message);
         exit(1);
     }
-    double took = bench_clock() - started;
+    double took = series_clock() - started;
     ggld_close(opened);
     return took;
 }
@@ -206,7 +207,7 @@ static double first_row_pread(const bench_file *file)
     static uint8_t buffer[1 << 20];
     uint64_t metadata_bytes = file->metadata_bytes;
     uint64_t row_offset = file->row_offset, row_bytes = file->row_bytes;
-    double started = bench_clock();
+    double started = series_clock();
     int fd = open(file->path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return -1;
@@ -219,7 +220,7 @@ static double first_row_pread(const bench_file *file)
     if (pread(fd, buffer, (size_t)row_bytes, (off_t)row_offset) !=
         (ssize_t)row_bytes)
         return -1;
-    double took = bench_clock() - started;
+    double took = series_clock() - started;
     close(fd);
     return took;
 }

@@ -85,11 +85,13 @@ static uint64_t put_table(FILE *f, bool big, const model_tensor *tensors,
     return offset;
 }
 
-static void put_data(FILE *f, uint64_t size)
+static void put_data(FILE *f, uint64_t from, uint64_t size)
 {
     enum { CHUNK = 1 << 16 };
     static uint64_t words[CHUNK];
-    for (uint64_t at = 0; at < size; at += sizeof words) {
+    if (fseeko(f, (off_t)from, SEEK_CUR) != 0)
+        die("seeking in a test model");
+    for (uint64_t at = from; at < size; at += sizeof words) {
         uint64_t n = size - at < sizeof words ? size - at : sizeof words;
         for (uint64_t i = 0; i < (n + 7) / 8; i++)
             words[i] = htole64(word_at(at + i * 8));
@@ -98,8 +100,11 @@ static void put_data(FILE *f, uint64_t size)
     }
 }
 
-char *model_write_in(bool big, const model_tensor *tensors, size_t n)
+/* The first n_holes tensors are a hole. */
+static char *write_model(bool big, const model_tensor *tensors, size_t n,
+                         size_t n_holes)
 {
+    uint64_t from = 0;
     const char *folder = getenv("TMPDIR");
     char *path = malloc(4096);
     if (path == NULL)
@@ -110,11 +115,23 @@ char *model_write_in(bool big, const model_tensor *tensors, size_t n)
     FILE *f = fd < 0 ? NULL : fdopen(fd, "w");
     if (f == NULL)
         die(path);
-    put_data(f, put_table(f, big, tensors, n));
+    for (size_t i = 0; i < n_holes; i++)
+        from += pad(tensor_bytes(&tensors[i]));
+    put_data(f, from, put_table(f, big, tensors, n));
     /* Dirty pages can't be dropped, and direct reads would write them first. */
     if (fflush(f) != 0 || fdatasync(fd) != 0 || fclose(f) != 0)
         die(path);
     return path;
+}
+
+char *model_write_in(bool big, const model_tensor *tensors, size_t n)
+{
+    return write_model(big, tensors, n, 0);
+}
+
+char *model_write_holed(const model_tensor *tensors, size_t n, size_t n_holes)
+{
+    return write_model(false, tensors, n, n_holes);
 }
 
 char *model_write(const model_tensor *tensors, size_t n)

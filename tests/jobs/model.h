@@ -17,6 +17,8 @@ typedef struct model_tensor {
  * is not set, /var/tmp, which is on a disk where /tmp may be memory. Data is on
  * multiples of 32. Exits where it can't be made. The name is to be freed. */
 char *model_write(const model_tensor *tensors, size_t n);
+/* The same, where the first n_holes tensors are a hole in the file. */
+char *model_write_holed(const model_tensor *tensors, size_t n, size_t n_holes);
 /* n tensors of n_bytes each, about, of q4_0, with small f32 ones between. */
 char *model_write_layers(size_t n, uint64_t n_bytes);
 /* The same in either byte order; data has the same bytes in both. */
