@@ -3,14 +3,23 @@
  * as it is known, sets no limit. */
 #include "room.h"
 
-#include <inttypes.h>
+#include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "../base/checked.h"
 
 #define PATH_BYTES 1024
+
+static bool number_at(const char *text, uint64_t *out)
+{
+    char *end;
+    errno = 0;
+    *out = strtoull(text, &end, 10);
+    return end != text && errno == 0;
+}
 
 /* The number behind "name" and blanks at the beginning of a line; a name of ""
  * is that of a file with nothing but a number. */
@@ -21,8 +30,7 @@ static bool number_in(const char *path, const char *name, uint64_t *out)
     bool found = false;
     FILE *f = fopen(path, "re");
     while (f != NULL && !found && fgets(line, sizeof line, f) != NULL)
-        found = strncmp(line, name, len) == 0 &&
-                sscanf(line + len, " %" SCNu64, out) == 1;
+        found = strncmp(line, name, len) == 0 && number_at(line + len, out);
     if (f != NULL)
         fclose(f);
     return found;

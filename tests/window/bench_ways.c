@@ -220,7 +220,8 @@ void bench_ways(const bench *b)
                           .memory = -1,
                           .blocks = blocks };
             double took = fill_in_order(&f);
-            double n = (double)(SIZE / f.chunk);
+            size_t n_chunks = SIZE / f.chunk;
+            double n = (double)n_chunks;
             series_add(&seconds[i], took);
             series_add(&made[i], took < 0 ? -1 : f.made / n);
             series_add(&placed[i], took < 0 ? -1 : f.placed / n);
