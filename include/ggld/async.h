@@ -160,10 +160,11 @@ static inline ggld_prefetch_options ggld_prefetch_options_init(void)
  * do. Total and done bytes are those of the blocks that the views touch.
  *
  * With a budget, the first max_resident_bytes of them are warmed and the job
- * succeeds there: to go on would push out what is needed first. The kernel is
- * then asked for just those pages, without its readahead; what was in memory
- * before stays, and is not counted. GGLD_E_INVALID for one that is smaller than
- * a chunk. No verifier is asked: nothing is handed out. options may be NULL. */
+ * succeeds there: to go on would push out what is needed first. With a
+ * budget of less than 64 MiB the kernel is asked for just those pages; otherwise
+ * its readahead comes on top, some megabytes behind the last byte and before each
+ * gap between views. What was in memory before stays, and is not counted.
+ * GGLD_E_INVALID for a budget that is smaller than a chunk. No verifier is asked: nothing is handed out. options may be NULL. */
 GGLD_API GGLD_MUST_CHECK
 ggld_status ggld_prefetch_start(ggld_job **out, struct uv_loop_s *loop,
                                 const ggld_view *views, size_t n_views,
@@ -218,8 +219,8 @@ typedef struct ggld_stream_options {
     uint32_t n_parallel; /* chunks at a time, up to 16; 0: 4 */
     /* Of the job's buffers and of the file's pages that it has brought in,
      * together: pages behind are dropped from the map and the page cache, also
-     * those that were there before. The kernel's readahead comes on top (some
-     * megabytes with GGLD_IO_PREAD). 0, or enough for everything: nothing is
+     * those that were there before. With 64 MiB or more the kernel's
+     * readahead comes on top (some megabytes, with GGLD_IO_MAP and _PREAD). 0, or enough for everything: nothing is
      * dropped. */
     uint64_t max_resident_bytes;
     /* Of a chunk's data. 0: 4 MiB, or 128 KiB on workers, or what the budget

@@ -79,11 +79,6 @@ static bool all_mapped(const ggld_io *io)
     return true;
 }
 
-static bool warms(ggld_purpose purpose)
-{
-    return purpose == GGLD_TO_WARM || purpose == GGLD_TO_WARM_PART;
-}
-
 /* Of what the app has asked for. */
 static ggld_status check_kind(const ggld_io *io, ggld_purpose purpose,
                               ggld_error *err)
@@ -92,7 +87,7 @@ static ggld_status check_kind(const ggld_io *io, ggld_purpose purpose,
         return ggld_fail(err, GGLD_E_INVALID, ggld_nowhere(),
                          "io %" PRIu32 ": is none; 0 to %d are known", io->kind,
                          GGLD_IO_URING);
-    if (warms(purpose) && io->kind == GGLD_IO_DIRECT)
+    if (purpose == GGLD_TO_WARM && io->kind == GGLD_IO_DIRECT)
         return ggld_fail(err, GGLD_E_INVALID, ggld_nowhere(),
                          "io direct: passes the page cache by, and warms "
                          "nothing; use map, pread or uring");
@@ -157,7 +152,8 @@ static uint32_t choose(const ggld_io *io, ggld_purpose purpose)
 }
 
 ggld_status ggld_io_open(ggld_io *io, const ggld_file *file, uint32_t kind,
-                         ggld_purpose purpose, ggld_error *err)
+                         ggld_purpose purpose, uint64_t budget_bytes,
+                         ggld_error *err)
 {
     memset(io, 0, sizeof *io);
     io->null_fd = -1;
@@ -166,8 +162,8 @@ ggld_status ggld_io_open(ggld_io *io, const ggld_file *file, uint32_t kind,
     bool chosen = kind == GGLD_IO_AUTO;
     ggld_status status = find_shards(io, file, err);
     /* To warm, nothing is handed out that somebody would have to have seen. */
-    io->verifies = io->verifies && !warms(purpose);
-    io->exact = purpose == GGLD_TO_WARM_PART || purpose == GGLD_TO_PASS_BY;
+    io->verifies = io->verifies && purpose != GGLD_TO_WARM;
+    io->exact = budget_bytes != 0 && budget_bytes < GGLD_IO_EXACT_BELOW;
     if (status == GGLD_OK)
         status = check_kind(io, purpose, err);
     if (status == GGLD_OK && !io->by_source && !chosen)
@@ -181,7 +177,7 @@ ggld_status ggld_io_open(ggld_io *io, const ggld_file *file, uint32_t kind,
                                "copy or the app's own source)");
     if (chosen)
         io->kind = choose(io, purpose);
-    if (warms(purpose))
+    if (purpose == GGLD_TO_WARM)
         io->null_fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
     else if (io->kind == GGLD_IO_DIRECT || io->kind == GGLD_IO_URING)
         return open_direct(io, chosen, err);

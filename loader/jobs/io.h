@@ -44,17 +44,16 @@ typedef struct ggld_io {
     bool by_source;       /* no descriptor: through ggld_tensor_read_bytes */
     bool verifies;        /* a verifier looks at data, by itself */
     bool cache_first; /* direct, but what is in memory is copied from there */
-    bool exact;       /* no readahead, which a budget has no room for */
+    bool exact;       /* no readahead */
     int null_fd;      /* or -1 */
     uint32_t n_lanes;
     ggld_lane lanes[GGLD_JOB_MAX_SLOTS];
 } ggld_io;
 
 typedef enum ggld_purpose {
-    GGLD_TO_WARM,      /* bytes are to be in the page cache */
-    GGLD_TO_WARM_PART, /* the same, and none behind them */
-    GGLD_TO_KEEP,      /* bytes are wanted, and may stay in the page cache */
-    GGLD_TO_PASS_BY,   /* bytes are wanted, and are not to stay */
+    GGLD_TO_WARM,    /* bytes are to be in the page cache */
+    GGLD_TO_KEEP,    /* bytes are wanted, and may stay in the page cache */
+    GGLD_TO_PASS_BY, /* bytes are wanted, and are not to stay */
 } ggld_purpose;
 
 /* What GGLD_IO_AUTO stands for on the file's file system; on one of that f_type
@@ -62,12 +61,17 @@ typedef enum ggld_purpose {
 uint32_t ggld_io_choose(int fd, ggld_purpose purpose);
 uint32_t ggld_io_choose_on(uint32_t fs_type, ggld_purpose purpose);
 
-/* One kind serves all shards. kind as the app asked for it. GGLD_E_INVALID:
- * there is no such kind, or it does not serve the purpose; GGLD_E_UNSUPPORTED:
- * the file, its verifier, the file system or this build does not offer it. On
- * success io is to be closed. */
+/* With a budget of less there is no readahead: it would not fit. Without, pages
+ * come in ones, which takes twice the processor's time of large ones. */
+#define GGLD_IO_EXACT_BELOW (64u << 20)
+
+/* One kind serves all shards. kind as the app asked for it. budget_bytes 0: none.
+ * GGLD_E_INVALID: there is no such kind, or it does not serve the purpose;
+ * GGLD_E_UNSUPPORTED: the file, its verifier, the file system or this build does
+ * not offer it. On success io is to be closed. */
 ggld_status ggld_io_open(ggld_io *io, const ggld_file *file, uint32_t kind,
-                         ggld_purpose purpose, ggld_error *err);
+                         ggld_purpose purpose, uint64_t budget_bytes,
+                         ggld_error *err);
 void ggld_io_close(ggld_io *io);
 
 static inline const ggld_io_shard *ggld_io_shard_of(const ggld_io *io,

@@ -76,11 +76,9 @@ static ggld_status prefetch_begin(ggld_job *job, ggld_error *err)
     if (status == GGLD_OK)
         status = settle_budget(self, err);
     if (status == GGLD_OK)
-        status = ggld_io_open(&self->io, job->file, self->options.io,
-                              self->options.max_resident_bytes != 0
-                                  ? GGLD_TO_WARM_PART
-                                  : GGLD_TO_WARM,
-                              err);
+        status =
+            ggld_io_open(&self->io, job->file, self->options.io, GGLD_TO_WARM,
+                         self->options.max_resident_bytes, err);
     if (status == GGLD_OK)
         status = ggld_io_add_lanes(&self->io, job->n_slots, SCRATCH_BYTES, err);
     job->total_bytes =

@@ -119,9 +119,9 @@ ggld_status ggld_stream_settle(ggld_stream *self, ggld_error *err)
                   (budget < room || self->plan.total_bytes > budget - room);
     ggld_status status = check_chunk(self, err);
     if (status == GGLD_OK)
-        status =
-            ggld_io_open(&self->io, self->job.file, self->options.io,
-                         self->drops ? GGLD_TO_PASS_BY : GGLD_TO_KEEP, err);
+        status = ggld_io_open(&self->io, self->job.file, self->options.io,
+                              self->drops ? GGLD_TO_PASS_BY : GGLD_TO_KEEP,
+                              self->drops ? budget : 0, err);
     if (status != GGLD_OK)
         return status;
     self->pieces = reads_pieces(self);
