@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Models from one format or tensor type to another (libggld-uv): GGUF and
  * safetensors in, GGUF or safetensors out. Values are read, converted and
- * written in chunks on all cores; memory stays bounded, whatever the model's
- * size, but for names and metadata. */
+ * written in chunks on all cores. Memory: 64 MiB at most for chunks, what
+ * metadata takes, and some 300 bytes and twice its name for each tensor (550 for
+ * each where a set is written). */
 #ifndef GGLD_EXPORT_H
 #define GGLD_EXPORT_H
 

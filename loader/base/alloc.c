@@ -43,14 +43,30 @@ void *ggld_alloc(const ggld_allocator *a, uint64_t count, size_t size)
     return ptr;
 }
 
+/* realloc moves the pages of what is large, and never has it twice. */
+void *ggld_grow_bytes(const ggld_allocator *a, void *old, uint64_t old_bytes,
+                      uint64_t new_bytes)
+{
+    if (a->alloc == default_alloc && a->free == default_free && old != NULL)
+        return new_bytes <= PTRDIFF_MAX ? realloc(old, (size_t)new_bytes)
+                                        : NULL;
+    void *ptr = ggld_alloc_bytes(a, new_bytes);
+    if (ptr != NULL && old != NULL) {
+        memcpy(ptr, old, (size_t)old_bytes);
+        ggld_free(a, old);
+    }
+    return ptr;
+}
+
 void *ggld_grow(const ggld_allocator *a, void *old, uint64_t old_count,
                 uint64_t new_count, size_t size)
 {
-    void *ptr = ggld_alloc(a, new_count, size);
-    if (ptr != NULL && old != NULL) {
-        memcpy(ptr, old, (size_t)old_count * size);
-        ggld_free(a, old);
-    }
+    uint64_t total, used = old != NULL ? old_count * size : 0;
+    if (!ggld_mul_u64(new_count, size, &total))
+        return NULL;
+    char *ptr = ggld_grow_bytes(a, old, used, total);
+    if (ptr != NULL)
+        memset(ptr + used, 0, (size_t)(total - used));
     return ptr;
 }
 

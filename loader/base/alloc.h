@@ -17,10 +17,13 @@ void *ggld_alloc(const ggld_allocator *a, uint64_t count, size_t size);
 /* The same for size bytes that are written before they are read: not zeroed,
  * so that a buffer of a file's size is not gone over twice. */
 void *ggld_alloc_bytes(const ggld_allocator *a, uint64_t size);
-/* Memory for new_count, old_count of them copied, the old memory freed. NULL:
- * the old memory is as it was. */
+/* Memory for new_count, old_count of them copied, the rest zero, the old memory
+ * freed. NULL: the old memory is as it was. */
 void *ggld_grow(const ggld_allocator *a, void *old, uint64_t old_count,
                 uint64_t new_count, size_t size);
+/* The same, the rest not zeroed: pages of it that nobody uses are not there. */
+void *ggld_grow_bytes(const ggld_allocator *a, void *old, uint64_t old_bytes,
+                      uint64_t new_bytes);
 void ggld_free(const ggld_allocator *a, void *ptr); /* ptr may be NULL */
 
 #endif /* GGLD_BASE_ALLOC_H */

@@ -31,6 +31,11 @@ static uint64_t offset_of(const parser *p, ggld_string piece)
     return GGLD_ST_LENGTH_BYTES + (uint64_t)(piece.data - p->json);
 }
 
+static uint64_t data_offset(const parser *p)
+{
+    return GGLD_ST_LENGTH_BYTES + p->size;
+}
+
 static ggld_status fail_nomem(const parser *p)
 {
     return ggld_fail(p->err, GGLD_E_NOMEM, ggld_nowhere(),
@@ -146,7 +151,7 @@ static ggld_status take_texts(const parser *p, ggld_string value)
 
 /* ---- one tensor ---- */
 
-static ggld_status fail_tensor(const parser *p, const ggld_st_tensor *t,
+static ggld_status fail_tensor(const parser *p, const ggld_source_tensor *t,
                                ggld_status code, ggld_string piece,
                                const char *what)
 {
@@ -157,17 +162,22 @@ static ggld_status fail_tensor(const parser *p, const ggld_st_tensor *t,
                      ggld_quote(t->name.data, t->name.len).text, what);
 }
 
-static ggld_status take_dtype(const parser *p, ggld_st_tensor *t,
-                              ggld_string piece, struct json_object *value)
+static ggld_status take_dtype(const parser *p, ggld_source_tensor *t,
+                              const ggld_dtype **out, ggld_string piece,
+                              struct json_object *value)
 {
     ggld_string name;
     if (value == NULL)
         return fail_tensor(p, t, GGLD_E_STRING, piece, "it has no dtype");
     if (!ggld_json_string(value, &name))
         return fail_tensor(p, t, GGLD_E_STRING, piece, "dtype is no text");
-    t->dtype = ggld_dtype_of_name(name);
-    if (t->dtype != NULL)
+    *out = ggld_dtype_of_name(name);
+    if (*out != NULL) {
+        t->type_name = (*out)->name;
+        t->type = (*out)->type;
+        t->readable = (*out)->type != GGLD_NO_TYPE || (*out)->decode != NULL;
         return GGLD_OK;
+    }
     return ggld_fail(p->err, GGLD_E_TENSOR_TYPE,
                      ggld_place_of(GGLD_IN_TENSOR_INFO, p->h->n_tensors,
                                    offset_of(p, piece)),
@@ -176,9 +186,17 @@ static ggld_status take_dtype(const parser *p, ggld_st_tensor *t,
                      ggld_quote(name.data, name.len).text);
 }
 
-static ggld_status take_shape(const parser *p, ggld_st_tensor *t,
+static bool has_zero(const ggld_source_tensor *t)
+{
+    return t->dims[0] == 0 || t->dims[1] == 0 || t->dims[2] == 0 ||
+           t->dims[3] == 0;
+}
+
+static ggld_status take_shape(const parser *p, ggld_source_tensor *t,
                               ggld_string piece, struct json_object *value)
 {
+    uint64_t n_elems = 1;
+
     if (value == NULL)
         return fail_tensor(p, t, GGLD_E_SHAPE, piece, "it has no shape");
     if (!json_object_is_type(value, json_type_array))
@@ -191,8 +209,7 @@ static ggld_status take_shape(const parser *p, ggld_st_tensor *t,
                          "%stensor %s: %zu dimensions; GGUF has at most 4",
                          p->label, ggld_quote(t->name.data, t->name.len).text,
                          n);
-    t->n_dims = (uint32_t)n;
-    t->n_elems = 1;
+    t->n_dims = (uint8_t)n;
     for (size_t i = 0; i < 4; i++) {
         t->dims[i] = 1;
         if (i < n && !ggld_json_u64(json_object_array_get_idx(value, n - 1 - i),
@@ -201,19 +218,24 @@ static ggld_status take_shape(const parser *p, ggld_st_tensor *t,
                                "shape has what is no size");
     }
     /* Zero times anything is nothing, whatever the order. */
+    if (has_zero(t))
+        return GGLD_OK;
     for (size_t i = 0; i < n; i++)
-        if (t->dims[i] == 0)
-            t->n_elems = 0;
-    for (size_t i = 0; i < n && t->n_elems != 0; i++)
-        if (!ggld_mul_u64(t->n_elems, t->dims[i], &t->n_elems) ||
-            t->n_elems > INT64_MAX / 64)
+        if (!ggld_mul_u64(n_elems, t->dims[i], &n_elems) ||
+            n_elems > INT64_MAX / 64)
             return fail_tensor(p, t, GGLD_E_OVERFLOW, piece,
                                "its shape is larger than any file");
     return GGLD_OK;
 }
 
-static ggld_status take_offsets(const parser *p, ggld_st_tensor *t,
-                                ggld_string piece, struct json_object *value)
+typedef struct extent {
+    uint64_t begin; /* from the header's end on */
+    uint64_t end;
+} extent;
+
+static ggld_status take_offsets(const parser *p, const ggld_source_tensor *t,
+                                extent *out, ggld_string piece,
+                                struct json_object *value)
 {
     if (value == NULL)
         return fail_tensor(p, t, GGLD_E_STRING, piece,
@@ -222,42 +244,46 @@ static ggld_status take_offsets(const parser *p, ggld_st_tensor *t,
         json_object_array_length(value) != 2)
         return fail_tensor(p, t, GGLD_E_STRING, piece,
                            "data_offsets is not a list of two offsets");
-    if (!ggld_json_u64(json_object_array_get_idx(value, 0), &t->begin) ||
-        !ggld_json_u64(json_object_array_get_idx(value, 1), &t->end))
+    if (!ggld_json_u64(json_object_array_get_idx(value, 0), &out->begin) ||
+        !ggld_json_u64(json_object_array_get_idx(value, 1), &out->end))
         return fail_tensor(p, t, GGLD_E_STRING, piece,
                            "data_offsets has what is no valid offset");
     return GGLD_OK;
 }
 
 /* Do size, shape and type fit, and is it inside? */
-static ggld_status check_extent(const parser *p, const ggld_st_tensor *t,
-                                ggld_string piece)
+static ggld_status take_extent(const parser *p, ggld_source_tensor *t,
+                               const ggld_dtype *dtype, const extent *e,
+                               ggld_string piece)
 {
     ggld_place place = ggld_place_of(GGLD_IN_TENSOR_INFO, p->h->n_tensors,
                                      offset_of(p, piece));
     ggld_quoted name = ggld_quote(t->name.data, t->name.len);
-    uint64_t bits = t->n_elems * t->dtype->bits; /* elements are bounded */
-    uint64_t data = GGLD_ST_LENGTH_BYTES + p->size;
+    uint64_t n_elems = ggld_source_elems(t);
+    uint64_t bits = n_elems * dtype->bits; /* elements are bounded */
+    uint64_t data = data_offset(p);
 
-    if (t->end < t->begin)
+    if (e->end < e->begin)
         return ggld_fail(p->err, GGLD_E_OVERFLOW, place,
                          "%stensor %s: its data ends at %" PRIu64
                          ", before it begins at %" PRIu64,
-                         p->label, name.text, t->end, t->begin);
-    if (bits % 8 != 0 || bits / 8 != t->end - t->begin)
+                         p->label, name.text, e->end, e->begin);
+    if (bits % 8 != 0 || bits / 8 != e->end - e->begin)
         return ggld_fail(p->err, GGLD_E_SHAPE, place,
                          "%stensor %s: %" PRIu64 " elements of %s are %" PRIu64
                          " bytes, but its data has %" PRIu64,
-                         p->label, name.text, t->n_elems, t->dtype->name,
-                         bits / 8, t->end - t->begin);
-    if (t->end > p->data_bytes)
+                         p->label, name.text, n_elems, dtype->name, bits / 8,
+                         e->end - e->begin);
+    if (e->end > p->data_bytes)
         return ggld_fail(p->err, GGLD_E_TRUNCATED, place,
                          "%stensor %s: data at %" PRIu64 " + %" PRIu64
                          " bytes ends at %" PRIu64
                          ", past the end of the file (%" PRIu64 " bytes)",
-                         p->label, name.text, data + t->begin,
-                         t->end - t->begin, data + t->end,
+                         p->label, name.text, data + e->begin,
+                         e->end - e->begin, data + e->end,
                          data + p->data_bytes);
+    t->file_offset_bytes = data + e->begin;
+    t->size_bytes = e->end - e->begin;
     return GGLD_OK;
 }
 
@@ -268,9 +294,11 @@ static struct json_object *field(struct json_object *object, const char *key)
     return value;
 }
 
-static ggld_status take_fields(const parser *p, ggld_st_tensor *t,
+static ggld_status take_fields(const parser *p, ggld_source_tensor *t,
                                ggld_string piece, struct json_object *object)
 {
+    const ggld_dtype *dtype = NULL;
+    extent e = { 0, 0 };
     uint64_t n = 0;
     ggld_status status;
 
@@ -281,12 +309,12 @@ static ggld_status take_fields(const parser *p, ggld_st_tensor *t,
     if (n != (uint64_t)json_object_object_length(object))
         return fail_tensor(p, t, GGLD_E_DUPLICATE, piece,
                            "a field is there twice");
-    status = take_dtype(p, t, piece, field(object, "dtype"));
+    status = take_dtype(p, t, &dtype, piece, field(object, "dtype"));
     if (status == GGLD_OK)
         status = take_shape(p, t, piece, field(object, "shape"));
     if (status == GGLD_OK)
-        status = take_offsets(p, t, piece, field(object, "data_offsets"));
-    return status == GGLD_OK ? check_extent(p, t, piece) : status;
+        status = take_offsets(p, t, &e, piece, field(object, "data_offsets"));
+    return status == GGLD_OK ? take_extent(p, t, dtype, &e, piece) : status;
 }
 
 static ggld_status take_tensor(const parser *p, ggld_string name,
@@ -294,7 +322,7 @@ static ggld_status take_tensor(const parser *p, ggld_string name,
                                ggld_index *index)
 {
     ggld_st_header *h = p->h;
-    ggld_st_tensor *t = &h->tensors[h->n_tensors];
+    ggld_source_tensor *t = &h->tensors[h->n_tensors];
     const ggld_names names = { &h->tensors[0].name, sizeof *h->tensors };
 
     t->name = name;
@@ -356,9 +384,9 @@ static ggld_status parse(const parser *p)
     if (status == GGLD_OK)
         status = take_members(p, index);
     ggld_free(&p->allocator, index);
-    return status == GGLD_OK
-               ? ggld_st_place(p->h, p->data_bytes, p->label, p->err)
-               : status;
+    return status == GGLD_OK ? ggld_st_place(p->h, data_offset(p),
+                                             p->data_bytes, p->label, p->err)
+                             : status;
 }
 
 ggld_status ggld_st_header_parse(ggld_st_header *out, const char *json,

@@ -3,8 +3,8 @@
 #ifndef GGLD_EXPORT_HEADER_H
 #define GGLD_EXPORT_HEADER_H
 
-#include "../base/error.h"
 #include "dtype.h"
+#include "source.h"
 
 /* What the reference implementation takes. */
 #define GGLD_ST_MAX_HEADER_BYTES 100000000u
@@ -12,24 +12,15 @@
 #define GGLD_ST_LENGTH_BYTES 8u
 #define GGLD_ST_METADATA     "__metadata__"
 
-typedef struct ggld_st_tensor {
-    ggld_string name;
-    const ggld_dtype *dtype;
-    uint32_t n_dims;
-    uint64_t
-        dims[4]; /* in GGUF's order: the row's length first; 1 past n_dims */
-    uint64_t n_elems;
-    uint64_t begin; /* from the header's end on */
-    uint64_t end;
-} ggld_st_tensor;
-
 typedef struct ggld_st_text {
     ggld_string key;
     ggld_string value;
 } ggld_st_text;
 
 typedef struct ggld_st_header {
-    ggld_st_tensor *tensors; /* in the order of their data */
+    /* In the order of their data; offsets are in the file. Who takes them over
+     * leaves NULL. */
+    ggld_source_tensor *tensors;
     uint64_t n_tensors;
     ggld_st_text *texts; /* of __metadata__ */
     uint64_t n_texts;

@@ -219,7 +219,7 @@ static void add_tensor(const ggld_export_plan *p, const ggld_planned *planned,
                        uint64_t *offset, text *t)
 {
     const ggld_source_tensor *in = &p->source->tensors[planned->tensor];
-    uint64_t size = ggld_bytes_of(planned->type, in->n_elems);
+    uint64_t size = ggld_bytes_of(planned->type, ggld_source_elems(in));
 
     if (t->n > 1)
         add(t, ",", 1);

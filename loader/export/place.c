@@ -11,12 +11,12 @@
 
 static int by_place(const void *a, const void *b)
 {
-    const ggld_st_tensor *x = a, *y = b;
+    const ggld_source_tensor *x = a, *y = b;
 
-    if (x->begin != y->begin)
-        return x->begin < y->begin ? -1 : 1;
-    if (x->end != y->end)
-        return x->end < y->end ? -1 : 1;
+    if (x->file_offset_bytes != y->file_offset_bytes)
+        return x->file_offset_bytes < y->file_offset_bytes ? -1 : 1;
+    if (x->size_bytes != y->size_bytes)
+        return x->size_bytes < y->size_bytes ? -1 : 1;
     /* Of no bytes, both: by name, so that the order is always the same. */
     size_t n = (size_t)(x->name.len < y->name.len ? x->name.len : y->name.len);
     int order = memcmp(x->name.data, y->name.data, n);
@@ -32,27 +32,29 @@ static ggld_status fail_hole(uint64_t index, uint64_t begin, uint64_t end,
         label, begin, end);
 }
 
-ggld_status ggld_st_place(ggld_st_header *h, uint64_t data_bytes,
-                          const char *label, ggld_error *err)
+ggld_status ggld_st_place(ggld_st_header *h, uint64_t data_offset,
+                          uint64_t data_bytes, const char *label,
+                          ggld_error *err)
 {
     uint64_t at = 0;
 
     if (h->n_tensors != 0)
         qsort(h->tensors, (size_t)h->n_tensors, sizeof *h->tensors, by_place);
     for (uint64_t i = 0; i < h->n_tensors; i++) {
-        const ggld_st_tensor *t = &h->tensors[i];
-        if (t->begin > at)
-            return fail_hole(i, at, t->begin, label, err);
-        if (t->begin < at) {
-            const ggld_st_tensor *before = &h->tensors[i - 1];
+        const ggld_source_tensor *t = &h->tensors[i];
+        const uint64_t begin = t->file_offset_bytes - data_offset;
+        if (begin > at)
+            return fail_hole(i, at, begin, label, err);
+        if (begin < at) {
+            const ggld_source_tensor *before = &h->tensors[i - 1];
             return ggld_fail(
                 err, GGLD_E_OVERLAP, ggld_place_of(GGLD_IN_TENSOR_INFO, i, 0),
                 "%stensor %s: its data begins at %" PRIu64
                 ", but that of %s ends at %" PRIu64,
-                label, ggld_quote(t->name.data, t->name.len).text, t->begin,
+                label, ggld_quote(t->name.data, t->name.len).text, begin,
                 ggld_quote(before->name.data, before->name.len).text, at);
         }
-        at = t->end;
+        at = begin + t->size_bytes;
     }
     return at == data_bytes
                ? GGLD_OK

@@ -161,8 +161,9 @@ static void count_chunks(ggld_export_plan *p)
         ggld_planned *planned = &p->tensors[i];
         const ggld_source_tensor *t = &p->source->tensors[planned->tensor];
         if (planned->fed) {
-            p->n_chunks += t->n_elems / GGLD_CHUNK_ELEMS;
-            p->n_chunks += t->n_elems % GGLD_CHUNK_ELEMS != 0;
+            const uint64_t n_elems = ggld_source_elems(t);
+            p->n_chunks += n_elems / GGLD_CHUNK_ELEMS;
+            p->n_chunks += n_elems % GGLD_CHUNK_ELEMS != 0;
             p->total_bytes += t->size_bytes;
         }
         planned->end = p->n_chunks;
@@ -185,8 +186,9 @@ ggld_planned_chunk ggld_plan_chunk(const ggld_export_plan *p, uint64_t number)
     uint64_t first = number - (low > 0 ? planned[-1].end : 0);
     ggld_planned_chunk c = { planned, &p->source->tensors[planned->tensor],
                              first * GGLD_CHUNK_ELEMS, GGLD_CHUNK_ELEMS };
-    if (c.n_elems > c.tensor->n_elems - c.first_elem)
-        c.n_elems = c.tensor->n_elems - c.first_elem;
+    const uint64_t left = ggld_source_elems(c.tensor) - c.first_elem;
+    if (c.n_elems > left)
+        c.n_elems = left;
     return c;
 }
 

@@ -6,15 +6,9 @@
 #include "header.h"
 #include "source.h"
 
-typedef struct ggld_shard {
-    ggld_st_header header;
-    uint64_t data_offset;
-    uint64_t first_tensor; /* of the source's */
-} ggld_shard;
-
 /* The state of a source. */
 typedef struct ggld_shards {
-    ggld_shard *shards;
+    ggld_st_header *headers; /* their tensors are the source's */
     uint32_t n;
     char *index; /* its text, where there is one; to be freed */
     uint64_t index_bytes;

@@ -255,6 +255,6 @@ void ggld_export_source_get_info(const ggld_export_source *source,
     for (uint32_t i = 0; i < source->n_files; i++)
         info.file_bytes += (uint64_t)source->files[i].stamp.st_size;
     for (uint64_t i = 0; i < source->n_tensors; i++)
-        info.n_elems += source->tensors[i].n_elems;
+        info.n_elems += ggld_source_elems(&source->tensors[i]);
     ggld_struct_give(out, &info, sizeof info);
 }

@@ -14,21 +14,27 @@
 /* No type of GGUF: values are to be had as F32 only, or not at all. */
 #define GGLD_NO_TYPE UINT32_MAX
 
+/* What is kept of each of a model's tensors, so no more than is needed. */
 typedef struct ggld_source_tensor {
     ggld_string name;
-    const char *type_name; /* as its format has it, or NULL: by number */
-    uint32_t type; /* of its bytes, as GGUF numbers them; or GGLD_NO_TYPE */
-    bool readable; /* its values can be had */
-    uint32_t n_dims;
-    uint64_t dims[4]; /* in GGUF's order; 1 past n_dims */
-    uint64_t n_elems;
+    const char *type_name;      /* as its format has it, or NULL: by number */
+    uint64_t dims[4];           /* in GGUF's order; 1 past n_dims */
     uint64_t size_bytes;        /* stored */
     uint64_t file_offset_bytes; /* in its file's descriptor */
-    /* Where there is one, and whether only the writer can copy its bytes. */
-    const ggld_tensor *gguf;
-    bool copied_by_writer;
+    const ggld_tensor *gguf;    /* where there is one */
+    uint32_t type; /* of its bytes, as GGUF numbers them; or GGLD_NO_TYPE */
     uint32_t file;
+    uint8_t n_dims;
+    bool readable;         /* its values can be had */
+    bool copied_by_writer; /* only the writer can copy its bytes */
 } ggld_source_tensor;
+
+/* Whoever fills in the dimensions has seen that this is no overflow, or that one
+ * is zero, which makes the product zero in any case. */
+static inline uint64_t ggld_source_elems(const ggld_source_tensor *t)
+{
+    return t->dims[0] * t->dims[1] * t->dims[2] * t->dims[3];
+}
 
 /* A file of the source, as it was when it was opened. */
 typedef struct ggld_source_file {

@@ -99,9 +99,8 @@ static void take_tensor(ggld_export_source *s, uint64_t i)
     t->type = info.type;
     t->type_name = traits != NULL ? traits->name : NULL;
     t->readable = traits != NULL && traits->can_dequantize;
-    t->n_dims = info.n_dims;
+    t->n_dims = (uint8_t)info.n_dims;
     memcpy(t->dims, info.dims, sizeof t->dims);
-    t->n_elems = info.n_elems;
     t->size_bytes = info.size_bytes;
     t->copied_by_writer = info.big_endian && !is_plain(traits);
     t->file = info.shard;
@@ -159,9 +158,9 @@ static ggld_status read_blocks(const ggld_source_tensor *t, uint64_t first_elem,
 
     ggld_status status = ggld_tensor_read_bytes(
         t->gguf, ggld_stored_bytes(t, first_elem), scratch, size, err);
-    return status == GGLD_OK ? ggld_dequantize_f32(t->type, scratch, size, dst,
-                                                   n_elems, err)
-                             : status;
+    return status == GGLD_OK
+               ? ggld_dequantize_f32(t->type, scratch, size, dst, n_elems, err)
+               : status;
 }
 
 static ggld_status read_f32(const ggld_export_source *s, uint64_t tensor,

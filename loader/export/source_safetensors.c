@@ -116,7 +116,7 @@ static ggld_status fail_length(const char *label, uint64_t header,
                      label, header, file);
 }
 
-static ggld_status read_header(const ggld_source_file *f, ggld_shard *out,
+static ggld_status read_header(const ggld_source_file *f, ggld_st_header *out,
                                const char *label, ggld_error *err)
 {
     uint64_t file = (uint64_t)f->stamp.st_size, size;
@@ -139,9 +139,8 @@ static ggld_status read_header(const ggld_source_file *f, ggld_shard *out,
         return fail_nomem(err);
     status = read_at(f, label, json, size, sizeof length, place, err);
     if (status == GGLD_OK)
-        status = ggld_st_header_parse(&out->header, json, size,
+        status = ggld_st_header_parse(out, json, size,
                                       file - sizeof length - size, label, err);
-    out->data_offset = sizeof length + size;
     free(json);
     return status;
 }
@@ -167,6 +166,32 @@ static void make_label(char *label, size_t size, const char *path, bool alone)
         snprintf(label, size, "%s: ", ggld_quote(name, strlen(name)).text);
 }
 
+/* Behind those of the files before it. None are kept twice. */
+static ggld_status take_tensors(ggld_export_source *s, ggld_st_header *h,
+                                uint32_t file, ggld_error *err)
+{
+    if (s->tensors == NULL) {
+        s->tensors = h->tensors;
+        h->tensors = NULL;
+    } else {
+        uint64_t n = s->n_tensors + h->n_tensors;
+        ggld_source_tensor *all =
+            n < SIZE_MAX / sizeof *all
+                ? realloc(s->tensors, ((size_t)n + 1) * sizeof *all)
+                : NULL;
+        if (all == NULL)
+            return fail_nomem(err);
+        s->tensors = all;
+        memcpy(all + s->n_tensors, h->tensors,
+               (size_t)h->n_tensors * sizeof *all);
+        free(h->tensors);
+        h->tensors = NULL;
+    }
+    for (uint64_t i = 0; i < h->n_tensors; i++)
+        s->tensors[s->n_tensors++].file = file;
+    return GGLD_OK;
+}
+
 ggld_status ggld_shards_open(ggld_export_source *s, const char *const *paths,
                              size_t n_paths, ggld_error *err)
 {
@@ -176,7 +201,7 @@ ggld_status ggld_shards_open(ggld_export_source *s, const char *const *paths,
 
     s->state = shards;
     if (shards == NULL || n_paths > UINT32_MAX ||
-        (shards->shards = calloc(n_paths, sizeof *shards->shards)) == NULL)
+        (shards->headers = calloc(n_paths, sizeof *shards->headers)) == NULL)
         return fail_nomem(err);
     for (size_t i = 0; i < n_paths && status == GGLD_OK; i++) {
         status = ggld_source_add_file(s, paths[i], err);
@@ -185,7 +210,10 @@ ggld_status ggld_shards_open(ggld_export_source *s, const char *const *paths,
         shards->n++;
         make_label(label, sizeof label, paths[i], is_alone(s, n_paths));
         (void)posix_fadvise(s->files[i].fd, 0, 0, POSIX_FADV_SEQUENTIAL);
-        status = read_header(&s->files[i], &shards->shards[i], label, err);
+        ggld_st_header *h = &shards->headers[i];
+        status = read_header(&s->files[i], h, label, err);
+        if (status == GGLD_OK)
+            status = take_tensors(s, h, (uint32_t)i, err);
         if (status != GGLD_OK && err != NULL)
             err->shard = (uint32_t)i;
     }
@@ -223,21 +251,6 @@ static ggld_status open_files(ggld_export_source *s, const char *const *paths,
 
 /* ---- list ---- */
 
-static void take_tensor(ggld_source_tensor *out, const ggld_st_tensor *t,
-                        uint32_t file, uint64_t data_offset)
-{
-    out->name = t->name;
-    out->type_name = t->dtype->name;
-    out->type = t->dtype->type;
-    out->readable = t->dtype->type != GGLD_NO_TYPE || t->dtype->decode != NULL;
-    out->n_dims = t->n_dims;
-    memcpy(out->dims, t->dims, sizeof out->dims);
-    out->n_elems = t->n_elems;
-    out->size_bytes = t->end - t->begin;
-    out->file = file;
-    out->file_offset_bytes = data_offset + t->begin;
-}
-
 static const char *file_name(const ggld_export_source *s, uint32_t file)
 {
     const char *path = s->files[file].path, *slash = strrchr(path, '/');
@@ -258,41 +271,21 @@ static ggld_status fail_twice(const ggld_export_source *s, uint64_t i,
         ggld_quote(a, strlen(a)).text, ggld_quote(b, strlen(b)).text);
 }
 
-static ggld_status list_shard(ggld_export_source *s, uint32_t file,
-                              ggld_index *index, ggld_error *err)
-{
-    const ggld_names names = { &s->tensors[0].name, sizeof *s->tensors };
-    ggld_shards *shards = s->state;
-    ggld_shard *shard = &shards->shards[file];
-
-    shard->first_tensor = s->n_tensors;
-    for (uint64_t i = 0; i < shard->header.n_tensors; i++) {
-        uint32_t n = (uint32_t)s->n_tensors;
-        take_tensor(&s->tensors[n], &shard->header.tensors[i], file,
-                    shard->data_offset);
-        uint32_t first = ggld_index_insert(index, names, n);
-        if (first != n)
-            return fail_twice(s, n, first, err);
-        s->n_tensors++;
-    }
-    return GGLD_OK;
-}
-
+/* They are there; no two may have one name. */
 ggld_status ggld_shards_list(ggld_export_source *s, ggld_error *err)
 {
     const ggld_allocator allocator = ggld_allocator_of(NULL);
-    const ggld_shards *shards = s->state;
-    uint64_t n = 0;
-
-    for (uint32_t i = 0; i < shards->n; i++)
-        n += shards->shards[i].header.n_tensors;
+    const ggld_names names = { &s->tensors[0].name, sizeof *s->tensors };
+    const uint64_t n = s->n_tensors;
     ggld_index *index =
         n < GGLD_INDEX_MAX ? ggld_index_new(&allocator, n) : NULL;
-    ggld_status status = ggld_source_room(s, n, err);
-    if (status == GGLD_OK && index == NULL)
-        status = fail_nomem(err);
-    for (uint32_t i = 0; i < shards->n && status == GGLD_OK; i++)
-        status = list_shard(s, i, index, err);
+    ggld_status status = index == NULL ? fail_nomem(err) : GGLD_OK;
+
+    for (uint32_t i = 0; i < n && status == GGLD_OK; i++) {
+        uint32_t first = ggld_index_insert(index, names, i);
+        if (first != i)
+            status = fail_twice(s, i, first, err);
+    }
     ggld_free(&allocator, index);
     return status;
 }
@@ -320,11 +313,9 @@ static ggld_status read_f32(const ggld_export_source *s, uint64_t tensor,
                             uint64_t first_elem, float *dst, uint64_t n_elems,
                             void *scratch, ggld_error *err)
 {
-    const ggld_shards *shards = s->state;
     const ggld_source_tensor *t = &s->tensors[tensor];
-    const ggld_shard *shard = &shards->shards[t->file];
-    const ggld_dtype *dtype =
-        shard->header.tensors[tensor - shard->first_tensor].dtype;
+    const ggld_string type = { t->type_name, strlen(t->type_name) };
+    const ggld_dtype *dtype = ggld_dtype_of_name(type);
     uint32_t width = dtype->bits / 8;
     size_t size = (size_t)n_elems * width;
 
@@ -351,7 +342,7 @@ static bool text_at(const ggld_export_source *s, uint64_t i, ggld_string *key,
     const ggld_shards *shards = s->state;
 
     for (uint32_t k = 0; k < shards->n; k++) {
-        const ggld_st_header *h = &shards->shards[k].header;
+        const ggld_st_header *h = &shards->headers[k];
         if (i < h->n_texts) {
             *key = h->texts[i].key;
             *value = h->texts[i].value;
@@ -369,8 +360,8 @@ static void close_shards(ggld_export_source *s)
     if (shards == NULL)
         return;
     for (uint32_t i = 0; i < shards->n; i++)
-        ggld_st_header_free(&shards->shards[i].header);
-    free(shards->shards);
+        ggld_st_header_free(&shards->headers[i]);
+    free(shards->headers);
     free(shards->index);
     free(shards);
 }

@@ -26,44 +26,40 @@ ggld_kv_entry *ggld_kv_entry_new(const ggld_allocator *a, ggld_string key,
     return entry;
 }
 
-static bool reserve_entry(ggld_kvs *kvs, const ggld_allocator *a)
+/* What the list holds. */
+typedef struct row {
+    ggld_string key; /* the entry's */
+    ggld_kv_entry *entry;
+} row;
+
+static row *row_at(const ggld_kvs *kvs, uint32_t i)
 {
-    if (!ggld_name_list_reserve(&kvs->keys, a))
-        return false;
-    if (kvs->cap == kvs->keys.cap)
-        return true;
-    /* An array of pointers. NOLINTBEGIN(bugprone-sizeof-expression) */
-    ggld_kv_entry **entries = ggld_grow(a, kvs->entries, kvs->keys.n,
-                                        kvs->keys.cap, sizeof *kvs->entries);
-    /* NOLINTEND(bugprone-sizeof-expression) */
-    if (entries == NULL)
-        return false;
-    kvs->entries = entries;
-    kvs->cap = kvs->keys.cap;
-    return true;
+    return (row *)kvs->keys.records + i;
+}
+
+const ggld_kv_entry *ggld_kvs_at(const ggld_kvs *kvs, uint32_t i)
+{
+    return row_at(kvs, i)->entry;
 }
 
 bool ggld_kvs_put(ggld_kvs *kvs, const ggld_allocator *a, ggld_kv_entry *entry)
 {
+    const row new_row = { entry->key, entry };
     uint32_t i = ggld_name_list_find(&kvs->keys, entry->key);
     if (i != GGLD_INDEX_NONE) {
-        kvs->keys.names[i] = entry->key;
-        ggld_free(a, kvs->entries[i]);
-        kvs->entries[i] = entry;
+        ggld_free(a, row_at(kvs, i)->entry);
+        *row_at(kvs, i) = new_row;
         return true;
     }
-    if (!reserve_entry(kvs, a))
+    if (!ggld_name_list_reserve(&kvs->keys, a, sizeof new_row))
         return false;
-    kvs->entries[kvs->keys.n] = entry;
-    ggld_name_list_add(&kvs->keys, entry->key);
+    ggld_name_list_add(&kvs->keys, &new_row);
     return true;
 }
 
 void ggld_kvs_free(ggld_kvs *kvs, const ggld_allocator *a)
 {
     for (uint32_t i = 0; i < kvs->keys.n; i++)
-        ggld_free(a, kvs->entries[i]);
-    ggld_free(a, kvs->entries);
+        ggld_free(a, row_at(kvs, i)->entry);
     ggld_name_list_free(&kvs->keys, a);
-    memset(kvs, 0, sizeof *kvs);
 }

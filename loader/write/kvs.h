@@ -19,10 +19,11 @@ typedef struct ggld_kv_entry {
 } ggld_kv_entry;
 
 typedef struct ggld_kvs {
-    ggld_name_list keys;     /* one for each entry */
-    ggld_kv_entry **entries; /* keys.n of them */
-    uint32_t cap;
+    ggld_name_list keys; /* records are key and entry */
 } ggld_kvs;
+
+/* i is below keys.n. */
+const ggld_kv_entry *ggld_kvs_at(const ggld_kvs *kvs, uint32_t i);
 
 /* An entry with the key copied and room for the value, all of which is to be
  * filled. NULL where there is no memory. */

@@ -16,23 +16,6 @@ static ggld_place in_table(const ggld_writer *w)
     return ggld_place_of(GGLD_IN_TENSOR_INFO, w->tensor_names.n, 0);
 }
 
-static bool reserve_tensor(ggld_writer *w)
-{
-    const ggld_allocator *a = &w->allocator;
-    if (!ggld_name_list_reserve(&w->tensor_names, a))
-        return false;
-    if (w->tensors_cap == w->tensor_names.cap)
-        return true;
-    ggld_out_tensor *tensors =
-        ggld_grow(a, w->tensors, w->tensor_names.n, w->tensor_names.cap,
-                  sizeof *w->tensors);
-    if (tensors == NULL)
-        return false;
-    w->tensors = tensors;
-    w->tensors_cap = w->tensor_names.cap;
-    return true;
-}
-
 ggld_status ggld_writer_add_tensor(ggld_writer *w,
                                    const ggld_out_tensor *tensor,
                                    ggld_error *err)
@@ -45,16 +28,17 @@ ggld_status ggld_writer_add_tensor(ggld_writer *w,
             "tensor %" PRIu32 " %s: tensor %" PRIu32 " has that name",
             w->tensor_names.n, ggld_quote(name.data, name.len).text, other);
     char *copy = NULL;
-    if (!reserve_tensor(w) ||
+    if (!ggld_name_list_reserve(&w->tensor_names, &w->allocator,
+                                sizeof *tensor) ||
         (copy = ggld_alloc_bytes(&w->allocator, name.len)) == NULL)
         return ggld_fail(err, GGLD_E_NOMEM, ggld_nowhere(),
                          "no memory for more than %" PRIu32 " tensors",
                          w->tensor_names.n);
     memcpy(copy, name.data, (size_t)name.len);
-    name.data = copy;
-    w->tensors[w->tensor_names.n] = *tensor;
-    w->tensors[w->tensor_names.n].name = name;
-    ggld_name_list_add(&w->tensor_names, name);
+    ggld_out_tensor mine = *tensor;
+    mine.name.data = copy;
+    ggld_name_list_add(&w->tensor_names, &mine);
+    w->tensors = w->tensor_names.records;
     if (tensor->source != NULL)
         w->copy_bytes += tensor->size_bytes;
     return GGLD_OK;

@@ -24,9 +24,9 @@
 
 static ggld_status check_options(const ggld_writer_options *o, ggld_error *err)
 {
-    ggld_status status = ggld_struct_check(
-        "ggld_writer_options", o->flags & ~KNOWN_FLAGS,
-        ggld_all_zero(o->reserved, sizeof o->reserved), err);
+    ggld_status status =
+        ggld_struct_check("ggld_writer_options", o->flags & ~KNOWN_FLAGS,
+                          ggld_all_zero(o->reserved, sizeof o->reserved), err);
     if (status != GGLD_OK)
         return status;
     if (o->alignment_bytes != 0 && (!ggld_is_power_of_two(o->alignment_bytes) ||
@@ -86,7 +86,6 @@ void ggld_writer_free(ggld_writer *w)
     ggld_sink_close(&w->sink);
     for (uint32_t i = 0; i < w->tensor_names.n; i++)
         ggld_free(&allocator, (void *)(uintptr_t)w->tensors[i].name.data);
-    ggld_free(&allocator, w->tensors);
     ggld_name_list_free(&w->tensor_names, &allocator);
     ggld_kvs_free(&w->kvs, &allocator);
     ggld_free(&allocator, w);
@@ -157,13 +156,13 @@ static ggld_status complete_kvs(ggld_writer *w, ggld_error *err)
     return ggld_writer_put_kv(w, entry, err);
 }
 
-static ggld_status make_plan(ggld_writer *w, uint64_t *metadata_bytes,
-                             ggld_error *err)
+/* Nothing is declared any more: names need not be found. */
+static ggld_status make_plan(ggld_writer *w, ggld_error *err)
 {
+    ggld_name_list_close(&w->tensor_names, &w->allocator);
     ggld_encoder e = ggld_encoder_counting();
     e.big_endian = ggld_writer_big_endian(w);
     ggld_emit_metadata(&e, &w->kvs, w->tensors, w->tensor_names.n);
-    *metadata_bytes = e.pos;
     if (!e.full && ggld_plan_make(&w->plan, w->tensors, w->tensor_names.n,
                                   e.pos, w->alignment_bytes,
                                   (w->flags & GGLD_WRITE_UNPADDED_END) == 0))
@@ -180,46 +179,82 @@ static ggld_status make_plan(ggld_writer *w, uint64_t *metadata_bytes,
                      t->size_bytes);
 }
 
-/* To be freed; NULL, and *err, where there is no memory. */
-static uint8_t *encode_metadata(const ggld_writer *w, uint64_t metadata_bytes,
-                                ggld_error *err)
+/* The table is written in pieces, so that it need not be had whole. */
+#define ROWS_AT_ONCE 512u
+
+/* Part of the metadata: key-values and what is in front of them, or rows of the
+ * table. */
+typedef struct piece {
+    bool kvs;
+    uint32_t first_tensor;
+    uint32_t n_tensors;
+} piece;
+
+static void emit(const ggld_writer *w, const piece *part, ggld_encoder *e)
 {
-    uint8_t *bytes = ggld_alloc_bytes(&w->allocator, metadata_bytes);
+    e->big_endian = ggld_writer_big_endian(w);
+    if (part->kvs)
+        ggld_emit_kvs(e, &w->kvs, w->tensor_names.n);
+    if (part->n_tensors != 0)
+        ggld_emit_tensors(e, &w->tensors[part->first_tensor], part->n_tensors);
+}
+
+/* To be freed; NULL, and *err, where there is no memory. */
+static uint8_t *encode(const ggld_writer *w, const piece *part, uint64_t *size,
+                       ggld_error *err)
+{
+    ggld_encoder count = ggld_encoder_counting();
+    emit(w, part, &count);
+    uint8_t *bytes = ggld_alloc_bytes(&w->allocator, count.pos);
     if (bytes == NULL) {
         (void)ggld_fail(err, GGLD_E_NOMEM, ggld_nowhere(),
                         "no memory for %" PRIu64 " bytes of metadata",
-                        metadata_bytes);
+                        count.pos);
         return NULL;
     }
-    ggld_encoder e = ggld_encoder_into(bytes, metadata_bytes);
-    e.big_endian = ggld_writer_big_endian(w);
-    ggld_emit_metadata(&e, &w->kvs, w->tensors, w->tensor_names.n);
+    ggld_encoder e = ggld_encoder_into(bytes, count.pos);
+    emit(w, part, &e);
+    *size = count.pos;
     return bytes;
 }
 
-static ggld_status write_metadata(ggld_writer *w, uint64_t metadata_bytes,
-                                  ggld_error *err)
+static ggld_status write_piece(ggld_writer *w, const piece *part,
+                               ggld_error *err)
 {
-    uint8_t *bytes = encode_metadata(w, metadata_bytes, err);
+    uint64_t size;
+    uint8_t *bytes = encode(w, part, &size, err);
     if (bytes == NULL)
         return GGLD_E_NOMEM;
-    ggld_status status = ggld_sink_write(&w->sink, bytes, metadata_bytes, err);
+    ggld_status status = ggld_sink_write(&w->sink, bytes, size, err);
     ggld_free(&w->allocator, bytes);
+    return status;
+}
+
+static ggld_status write_metadata(ggld_writer *w, ggld_error *err)
+{
+    const uint32_t n = w->tensor_names.n;
+    const piece kvs = { true, 0, 0 };
+    ggld_status status = write_piece(w, &kvs, err);
+
+    for (uint32_t i = 0; i < n && status == GGLD_OK; i += ROWS_AT_ONCE) {
+        const piece rows = { false, i,
+                             n - i < ROWS_AT_ONCE ? n - i : ROWS_AT_ONCE };
+        status = write_piece(w, &rows, err);
+    }
     return status;
 }
 
 static ggld_status begin(ggld_writer *w, const char *path, ggld_error *err)
 {
-    uint64_t metadata_bytes;
     ggld_status status = complete_kvs(w, err);
     if (status == GGLD_OK)
-        status = make_plan(w, &metadata_bytes, err);
+        status = make_plan(w, err);
     if (status == GGLD_OK)
         status = ggld_sink_open(&w->sink, path, w->plan.file_bytes,
                                 (w->flags & GGLD_WRITE_SPARSE) == 0,
                                 &w->allocator, err);
     if (status == GGLD_OK)
-        status = write_metadata(w, metadata_bytes, err);
+        status = write_metadata(w, err);
     w->sink.hollow = w->hollow;
     if (status == GGLD_OK)
         status = ggld_writer_advance(w, err);
@@ -323,22 +358,22 @@ void ggld_writer_hand_over(ggld_writer *w,
 ggld_status ggld_writer_draft(ggld_writer *w, uint8_t **image,
                               uint64_t *image_bytes, ggld_error *err)
 {
-    uint64_t metadata_bytes = 0;
+    uint64_t size = 0;
     uint8_t *bytes = NULL;
     ggld_status status = ggld_writer_expect(w, GGLD_WRITER_DECLARING, err);
     if (status != GGLD_OK)
         return status;
     status = complete_kvs(w, err);
     if (status == GGLD_OK)
-        status = make_plan(w, &metadata_bytes, err);
-    if (status == GGLD_OK &&
-        (bytes = encode_metadata(w, metadata_bytes, err)) == NULL)
+        status = make_plan(w, err);
+    const piece all = { true, 0, w->tensor_names.n };
+    if (status == GGLD_OK && (bytes = encode(w, &all, &size, err)) == NULL)
         status = GGLD_E_NOMEM;
     if (status != GGLD_OK)
         return ggld_writer_abandon(w, status);
     w->state = GGLD_WRITER_FINISHED;
     *image = bytes;
-    *image_bytes = metadata_bytes;
+    *image_bytes = size;
     return GGLD_OK;
 }
 

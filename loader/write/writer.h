@@ -32,9 +32,8 @@ struct ggld_writer {
     ggld_writer_state state;
 
     ggld_kvs kvs;
-    ggld_name_list tensor_names; /* one for each tensor */
-    ggld_out_tensor *tensors;
-    uint32_t tensors_cap;
+    ggld_name_list tensor_names; /* its records are tensors */
+    ggld_out_tensor *tensors;    /* that is, these */
 
     /* From begin on. */
     ggld_sink sink;
