@@ -4,13 +4,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "../base/open.h"
 #include "../base/quote.h"
+#include "../base/stamp.h"
 #include "../base/structs.h"
 
 /* The first that recognises it. The last takes anything: its reader says best
@@ -100,28 +100,33 @@ void ggld_source_read_ahead(const ggld_export_source *s, uint64_t tensor,
 static ggld_status compare(const ggld_source_file *f, const struct stat *now,
                            ggld_error *err)
 {
-    ggld_quoted name = ggld_quote(f->path, strlen(f->path));
+    const ggld_stamp was = ggld_stamp_of(&f->stamp), is = ggld_stamp_of(now);
 
-    if (now->st_size != f->stamp.st_size)
-        return ggld_fail(err, GGLD_E_CHANGED, in_file(),
-                         "%s has %" PRId64 " bytes now, and had %" PRId64
-                         " when it was opened; nothing was written",
-                         name.text, (int64_t)now->st_size,
-                         (int64_t)f->stamp.st_size);
-    if (now->st_mtim.tv_sec != f->stamp.st_mtim.tv_sec ||
-        now->st_mtim.tv_nsec != f->stamp.st_mtim.tv_nsec)
-        return ggld_fail(err, GGLD_E_CHANGED, in_file(),
-                         "%s was written to while it was read; nothing was "
-                         "written",
-                         name.text);
-    return GGLD_OK;
+    return ggld_stamp_compare(&was, &is,
+                              ggld_quote(f->path, strlen(f->path)).text, err);
+}
+
+/* Of bytes that are the app's, the app alone can know. */
+static ggld_status gguf_unchanged(const ggld_file *file, ggld_error *err)
+{
+    ggld_error why;
+    ggld_status status = ggld_file_changed(file, &why);
+
+    if (status == GGLD_E_UNSUPPORTED)
+        return GGLD_OK;
+    if (status != GGLD_OK && err != NULL)
+        *err = why;
+    return status;
 }
 
 ggld_status ggld_source_unchanged(const ggld_export_source *s, ggld_error *err)
 {
+    const ggld_file *gguf = ggld_source_gguf_file(s);
     ggld_status status = GGLD_OK;
     struct stat now;
 
+    if (gguf != NULL)
+        return gguf_unchanged(gguf, err);
     for (uint32_t i = 0; i < s->n_files && status == GGLD_OK; i++) {
         const ggld_source_file *f = &s->files[i];
         if (f->fd < 0)

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Is a file still what was opened? Told by its descriptor alone: a file that is
- * replaced by rename loses its last name, and keeps its bytes. */
+/* Is a file still what was opened? base/stamp.h has the rule. */
 #include <errno.h>
-#include <inttypes.h>
 #include <sys/stat.h>
 
 #include "../base/error.h"
@@ -13,34 +11,6 @@
 static ggld_place in_file(void)
 {
     return ggld_place_of(GGLD_IN_FILE, GGLD_NO_INDEX, 0);
-}
-
-static bool time_same(struct timespec a, struct timespec b)
-{
-    return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
-}
-
-static ggld_status compare(const ggld_stamp *then, const ggld_stamp *now,
-                           ggld_error *err)
-{
-    if (now->size != then->size)
-        return ggld_fail(err, GGLD_E_CHANGED, in_file(),
-                         "file: %s since it was opened: it has %" PRIu64
-                         " bytes now, and had %" PRIu64,
-                         now->size < then->size ? "was truncated" : "has grown",
-                         now->size, then->size);
-    if (!time_same(now->content, then->content))
-        return ggld_fail(err, GGLD_E_CHANGED, in_file(),
-                         "file: was written to since it was opened");
-    if (now->n_names == 0 && then->n_names != 0)
-        return ggld_fail(err, GGLD_E_CHANGED, in_file(),
-                         "file: was removed, or replaced under its name, since "
-                         "it was opened; what is open is the old one, whole");
-    if (!time_same(now->inode, then->inode))
-        return ggld_fail(err, GGLD_E_CHANGED, in_file(),
-                         "file: its inode was changed since it was opened (its "
-                         "names, owner, mode or times)");
-    return GGLD_OK;
 }
 
 static ggld_status one_changed(const ggld_file *file, ggld_error *err)
@@ -57,7 +27,7 @@ static ggld_status one_changed(const ggld_file *file, ggld_error *err)
     if (fstat(fd, &st) != 0)
         return ggld_fail_errno(err, errno, in_file(), "file: fstat");
     now = ggld_stamp_of(&st);
-    return compare(&then, &now, err);
+    return ggld_stamp_compare(&then, &now, "file", err);
 }
 
 ggld_status ggld_file_changed(const ggld_file *file, ggld_error *err)

@@ -62,13 +62,6 @@ int ggld_source_fd(const ggld_source *source, uint64_t *offset)
     return s->fd;
 }
 
-ggld_stamp ggld_stamp_of(const struct stat *st)
-{
-    ggld_stamp stamp = { (uint64_t)st->st_size, st->st_nlink, st->st_mtim,
-                         st->st_ctim };
-    return stamp;
-}
-
 bool ggld_source_stamp(const ggld_source *source, ggld_stamp *out)
 {
     if (source->release != fd_release)

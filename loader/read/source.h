@@ -5,11 +5,11 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <sys/stat.h>
 
 #include <ggld/file.h>
 
 #include "../base/error.h"
+#include "../base/stamp.h"
 
 /* What ggld_source_of_fd allocates, for the file's account. */
 #define GGLD_FD_SOURCE_BYTES 128u
@@ -35,14 +35,6 @@ ggld_status ggld_source_of_fd(ggld_source *out, const ggld_allocator *a, int fd,
  * has made; -1 for any other. */
 int ggld_source_fd(const ggld_source *source, uint64_t *offset);
 
-/* What tells that a file was changed. */
-typedef struct ggld_stamp {
-    uint64_t size;
-    uint64_t n_names;
-    struct timespec content, inode; /* of their last change */
-} ggld_stamp;
-
-ggld_stamp ggld_stamp_of(const struct stat *st);
 /* The stamp at the opening, of a source that ggld_source_of_fd has made. */
 bool ggld_source_stamp(const ggld_source *source, ggld_stamp *out);
 /* How many bytes of the range its file has now; false where it is not known. */

@@ -521,7 +521,7 @@ static void test_interruptions(void)
     } rows[] = {
         { "cancelled", cancel_at_once, GGLD_E_CANCELLED, "cancelled after" },
         { "an input that changes", touch_input, GGLD_E_CHANGED,
-          "was written to while it was read" },
+          "was written to since it was opened" },
         { "an input that is cut", cut_input, GGLD_E_TRUNCATED,
           "file: was truncated while it was read: it has " },
     };
