@@ -34,15 +34,31 @@ static bool intercept(const char *name)
     return true;
 }
 
+static size_t at_most(size_t n)
+{
+    bool less = calls.armed && calls.most_bytes != 0 && n > calls.most_bytes;
+    return less ? calls.most_bytes : n;
+}
+
 WRAP_MKDIRAT("mkdirat")
 WRAP_FCHMOD("fchmod")
 WRAP(fallocate64, "fallocate64", int, (int fd, int mode, off_t at, off_t size),
      (fd, mode, at, size))
 WRAP(pwrite64, "pwrite64", ssize_t,
-     (int fd, const void *data, size_t n, off_t at), (fd, data, n, at))
+     (int fd, const void *data, size_t n, off_t at), (fd, data, at_most(n), at))
 WRAP(copy_file_range, "copy_file_range", ssize_t,
      (int in, off_t *from, int out, off_t *to, size_t n, unsigned flags),
-     (in, from, out, to, n, flags))
+     (in, from, out, to, at_most(n), flags))
+
+ssize_t __real_pread64(int fd, void *data, size_t n, off_t at);
+ssize_t __wrap_pread64(int fd, void *data, size_t n, off_t at);
+ssize_t __wrap_pread64(int fd, void *data, size_t n, off_t at)
+{
+    if (calls.reads && intercept("pread64"))
+        return -1;
+    return __real_pread64(fd, data, at_most(n), at);
+}
+
 WRAP_FTRUNCATE("ftruncate64")
 WRAP_RENAMEAT("renameat")
 WRAP(renameat2, "renameat2", int,

@@ -1,45 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* Every allocation of libggld-uv fails in its turn: jobs, manifests, verifiers
- * say so once, clean up, and the loop closes. The linker puts the functions
- * below in the place of malloc and its like (--wrap), in the library and here,
- * not in the libraries that it uses. Run with a sanitizer this finds leaks. */
-#include <errno.h>
+ * say so once, clean up, and the loop closes. Not in the libraries that it
+ * uses. */
 #include <fcntl.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "../jobs/check.h"
+#include "../write/no_heap.h"
 #include "support.h"
-
-#define MAX_CALLS 3000
-
-static _Atomic long calls_left = -1; /* to the one that fails; < 0: none */
-static _Atomic bool refused;
-
-static bool refuse(void)
-{
-    if (atomic_load(&calls_left) < 0 || atomic_fetch_sub(&calls_left, 1) != 0)
-        return false;
-    refused = true;
-    errno = ENOMEM;
-    return true;
-}
-
-#define WRAP(name, parameters, arguments)                 \
-    void *__real_##name parameters;                       \
-    void *__wrap_##name parameters;                       \
-    void *__wrap_##name parameters                        \
-    {                                                     \
-        return refuse() ? NULL : __real_##name arguments; \
-    }
-WRAP(malloc, (size_t size), (size))
-WRAP(calloc, (size_t n, size_t size), (n, size))
-WRAP(realloc, (void *old, size_t size), (old, size))
-WRAP(reallocarray, (void *old, size_t n, size_t size), (old, n, size))
-WRAP(aligned_alloc, (size_t unit, size_t size), (unit, size))
-WRAP(strdup, (const char *text), (text))
 
 static char *path;
 static ggld_manifest *known; /* of the file, whole and chunks */
@@ -234,29 +204,16 @@ static ggld_status try(what w, ggld_file *file, int fd, ggld_error *err)
     }
 }
 
-/* Until none is refused any more. What can be done without (a picture of the
- * page cache) may be missing. */
-static void fail_each(what w, ggld_file *file, int fd)
+typedef struct trial {
+    what w;
+    ggld_file *file;
+    int fd;
+} trial;
+
+static ggld_status run_trial(void *user, ggld_error *err)
 {
-    bool some = false;
-    for (long n = 0; n < MAX_CALLS; n++) {
-        ggld_error err = { .code = GGLD_OK };
-        refused = false;
-        calls_left = n;
-        ggld_status status = try(w, file, fd, &err);
-        calls_left = -1;
-        if (!refused) {
-            CHECK(status == GGLD_OK, "%s: expected success, got %s", names[w],
-                  err.message);
-            CHECK(some, "%s: expected it to ask for memory", names[w]);
-            return;
-        }
-        some = true;
-        CHECK(status == GGLD_E_NOMEM || status == GGLD_OK,
-              "%s, call %ld: expected GGLD_E_NOMEM, got %s: %s", names[w], n,
-              ggld_status_name(status), err.message);
-    }
-    CHECK(false, "%s: more than %d calls", names[w], MAX_CALLS);
+    const trial *t = user;
+    return try(t->w, t->file, t->fd, err);
 }
 
 int main(void)
@@ -280,8 +237,11 @@ int main(void)
         texts[f] = manifest_text(known, f, &text_sizes[f]);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     int n_fds = count_fds();
-    for (int w = 0; w < N_WHAT; w++)
-        fail_each((what)w, file, fd);
+    for (int w = 0; w < N_WHAT; w++) {
+        trial t = { (what)w, file, fd };
+        CHECK(fail_each_call(names[w], run_trial, &t) > 0,
+              "%s: expected it to ask for memory", names[w]);
+    }
     CHECK(count_fds() == n_fds, "expected %d descriptors, got %d", n_fds,
           count_fds());
     for (uint32_t f = 1; f <= GGLD_MANIFEST_IN_TOTO; f++)
