@@ -202,14 +202,6 @@ expect "whole pairs, and what looks like half a one" 0 "1 change" "" \
     edit "$file" -s "x:string[]=$pairs"
 is "whole pairs" "$(jq -nc "$pairs")" "$(value "$file" x)"
 fresh
-chmod 555 "$work"
-if [ "$(id -u)" != 0 ]; then
-    expect "a folder that is read-only" 1 "" "Permission denied" \
-        edit "$file" -s general.name=x
-    expect "a folder that is read-only, in place" 1 "" "nothing was changed" \
-        edit -i "$file" -s general.name=x
-fi
-chmod 755 "$work"
 (
     ulimit -f 1000
     "$ggld" edit "$file" -s general.name=x 2>"$work/err"
