@@ -10,6 +10,7 @@
 #include "changes.h"
 #include "command.h"
 #include "edited.h"
+#include "halfmerged.h"
 #include "js.h"
 #include "opts.h"
 #include "paths.h"
@@ -318,6 +319,17 @@ static int check_options(const args *a, job *j)
     return STATUS_GOOD;
 }
 
+/* A merge that goes on would find another shard than it knows. */
+static int check_merge(const job *j)
+{
+    if (j->said.out_path != NULL || j->a->values[OPT_FORCE] != NULL ||
+        !halfmerged_needs(j->said.path))
+        return STATUS_GOOD;
+    return report(j->said.path,
+                  "a merge that is not done still needs it as it is: end that "
+                  "first, or give an --output (--force: all the same)");
+}
+
 static int edit_run(const args *a)
 {
     job j = { .a = a,
@@ -328,6 +340,8 @@ static int edit_run(const args *a)
     bool only_recover = a->values[OPT_RECOVER] != NULL;
     int status = check_options(a, &j);
 
+    if (status == STATUS_GOOD && !only_recover)
+        status = check_merge(&j);
     if (status == STATUS_GOOD && (only_recover || !j.said.dry_run))
         status = pending_end(j.said.path, a->values[OPT_FORCE] != NULL,
                              only_recover ? a->out : NULL);

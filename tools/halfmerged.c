@@ -4,9 +4,11 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include "report.h"
@@ -15,11 +17,35 @@
 #define JOURNAL_SUFFIX ".ggld-merge"
 #define PART_SUFFIX    ".ggld-part"
 
+/* folder has its slash, or is "". */
+static bool name_of(char name[PATH_MAX], const char *folder, const char *path,
+                    size_t len, const char *suffix)
+{
+    int n =
+        snprintf(name, PATH_MAX, "%s%.*s%s", folder, (int)len, path, suffix);
+    return n > 0 && (size_t)n < PATH_MAX;
+}
+
 static bool is_beside(const char *path, size_t len, const char *suffix)
 {
     char name[PATH_MAX];
-    int n = snprintf(name, sizeof name, "%.*s%s", (int)len, path, suffix);
-    return n > 0 && (size_t)n < sizeof name && access(name, F_OK) == 0;
+    return name_of(name, "", path, len, suffix) && access(name, F_OK) == 0;
+}
+
+/* A merge holds its journal's lock. */
+static bool is_at_work(const char *folder, const char *path, size_t len)
+{
+    char name[PATH_MAX];
+    int fd = -1;
+    bool locked = false;
+
+    if (name_of(name, folder, path, len, JOURNAL_SUFFIX))
+        fd = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
+        return false;
+    locked = flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    close(fd);
+    return locked;
 }
 
 bool halfmerged_into(const char *out)
@@ -37,22 +63,34 @@ static size_t len_before(const char *name, const char *suffix)
 
 /* ---- of its files ---- */
 
-static void note_shard(const char *path, const char *folder, const char *name,
-                       size_t len)
+/* what: of the path. */
+static void note(const char *path, const char *what, const char *folder,
+                 const char *name, size_t len)
 {
-    report_note(path,
-                "a merge that consumes its shards, into '%s%.*s', was "
-                "interrupted here: if they are these, 'ggld merge --consume %s "
-                "%s%.*s' goes on",
-                folder, (int)len, name, path, folder, (int)len, name);
+    const char *shard = what[0] == '\0' ? path : "SHARD";
+
+    if (is_at_work(folder, name, len))
+        report_note(path,
+                    "%sa merge that consumes its shards, into '%s%.*s', is at "
+                    "work here: wait for its end",
+                    what, folder, (int)len, name);
+    else
+        report_note(path,
+                    "%sa merge that consumes its shards, into '%s%.*s', was "
+                    "interrupted here: %s'ggld merge --consume %s %s%.*s' "
+                    "goes on",
+                    what, folder, (int)len, name,
+                    shard == path ? "if they are these, " : "", shard, folder,
+                    (int)len, name);
 }
 
-static bool note_shards(const char *path)
+/* Is there a journal beside a shard of a set that lacks some? */
+static bool of_shards(const char *path, bool notes)
 {
     const char *slash = strrchr(path, '/');
     const struct dirent *entry;
     char folder[PATH_MAX];
-    bool noted = false;
+    bool any = false;
 
     int n = snprintf(folder, sizeof folder, "%.*s",
                      slash != NULL ? (int)(slash - path) + 1 : 0, path);
@@ -61,34 +99,40 @@ static bool note_shards(const char *path)
     DIR *dir = opendir(n != 0 ? folder : ".");
     while (dir != NULL && (entry = readdir(dir)) != NULL) {
         size_t len = len_before(entry->d_name, JOURNAL_SUFFIX);
-        if (len != 0)
-            note_shard(path, folder, entry->d_name, len);
-        noted |= len != 0;
+        if (len != 0 && notes)
+            note(path, "", folder, entry->d_name, len);
+        any |= len != 0;
     }
     if (dir != NULL)
         closedir(dir);
-    return noted;
+    return any;
+}
+
+/* The length of the output's name; 0: that is no part of a merge. */
+static size_t part_of(const char *path)
+{
+    size_t len = len_before(path, PART_SUFFIX);
+    return len != 0 && is_beside(path, len, JOURNAL_SUFFIX) ? len : 0;
+}
+
+bool halfmerged_needs(const char *path)
+{
+    return part_of(path) != 0 || of_shards(path, false);
 }
 
 bool halfmerged_note(const char *path)
 {
-    size_t len = len_before(path, PART_SUFFIX);
+    size_t len = part_of(path);
 
-    if (len != 0 && is_beside(path, len, JOURNAL_SUFFIX)) {
-        report_note(path,
-                    "this is what a merge has so far that consumes its shards, "
-                    "into '%.*s', and was interrupted: tensors of shards that "
-                    "are still there are zeros in it; 'ggld merge --consume "
-                    "SHARD %.*s' goes on",
-                    (int)len, path, (int)len, path);
-        return true;
-    }
-    if (!halfmerged_into(path))
-        return note_shards(path);
-    report_note(path,
-                "a merge that consumes its shards, into this file, was "
-                "interrupted: 'ggld merge --consume SHARD %s' goes on",
-                path);
+    if (len != 0)
+        note(path,
+             "this is what a merge has so far, and tensors of shards that are "
+             "still there are zeros in it: ",
+             "", path, len);
+    else if (halfmerged_into(path))
+        note(path, "this is to be replaced: ", "", path, strlen(path));
+    else
+        return of_shards(path, true);
     return true;
 }
 

@@ -130,6 +130,40 @@ for command in "${commands[@]}"; do
     done
     rm -f "$work"/new.*
 done
+
+# What it still needs is not edited, but into another file, or by force.
+state() { cat "$work"/m-* "$work"/part.gguf.* | cksum; }
+before=$(state)
+while read -r path; do
+    for options in "" -i -n; do
+        # shellcheck disable=SC2086 # an option or none
+        expect "edit $options ${path##*/}" 1 "" \
+            "a merge that is not done still needs it as it is" \
+            edit $options "$path" --set general.name=x
+    done
+    is "edit ${path##*/}: untouched" "$before" "$(state)"
+done <<PATHS
+$(shard 2)
+$work/part.gguf.ggld-part
+PATHS
+expect "edit a shard into another file" 0 - - \
+    edit "$(shard 2)" --force --set general.name:string=x -o "$work/new.gguf"
+rm "$work/new.gguf"
+is "edit a shard into another file: untouched" "$before" "$(state)"
+expect "edit by force, in a dry run" 0 - - \
+    edit -n --force "$(shard 2)" --set general.name:string=x
+
+# Its journal is locked while it is at work.
+exec 9<"$work/part.gguf.ggld-merge"
+flock -x 9
+for path in "$(shard 2)" "$work/part.gguf.ggld-part"; do
+    run info "$path"
+    has "at work, ${path##*/}" "$work/err" \
+        "a merge that consumes its shards, into '$work/part.gguf', is at work here: wait for its end"
+    is "at work, ${path##*/}: not interrupted" 0 \
+        "$(grep -c "was interrupted" "$work/err")"
+done
+exec 9<&-
 says "diff, the other" "'ggld merge --consume $(shard 2) $work/part.gguf'" \
     diff "$sample" "$(shard 2)"
 says "a merge into another" "'ggld merge --consume $(shard 1) $work/part.gguf'" \
