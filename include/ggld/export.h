@@ -35,7 +35,7 @@ typedef struct ggld_export_source ggld_export_source;
  * outside, leaves holes, or is not of the size of type and shape is refused,
  * and so are names and keys that are there twice, more than 4 dimensions, a
  * header of more than 100 MB, one shard alone, and an index that does not agree
- * with its shards.
+ * with its shards (GGLD_E_SHARD).
  *
  * Errors: those of ggld_open_path(); section GGLD_IN_HEADER or
  * GGLD_IN_TENSOR_INFO says where. Of several files, the message names the one

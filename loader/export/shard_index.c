@@ -363,7 +363,7 @@ static ggld_status check_entry(const ggld_export_source *s, const walk *w,
     uint32_t i = ggld_index_find(index, names, w->tensor.data, w->tensor.len);
 
     if (i == GGLD_INDEX_NONE || !in_file(s, i, w->file))
-        return ggld_fail(err, GGLD_E_TRUNCATED, place,
+        return ggld_fail(err, GGLD_E_SHARD, place,
                          "index: tensor %s is not in shard %s", tensor.text,
                          file.text);
     if (seen[i] != 0)
@@ -386,7 +386,7 @@ static ggld_status check_entries(const ggld_export_source *s,
     for (uint64_t i = 0; i < s->n_tensors && status == GGLD_OK; i++)
         if (seen[i] == 0)
             status = ggld_fail(
-                err, GGLD_E_DUPLICATE, ggld_place_of(GGLD_IN_TENSOR_INFO, i, 0),
+                err, GGLD_E_SHARD, ggld_place_of(GGLD_IN_TENSOR_INFO, i, 0),
                 "tensor %s is in a shard, %s, but not in the index",
                 ggld_quote(s->tensors[i].name.data, s->tensors[i].name.len)
                     .text,

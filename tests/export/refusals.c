@@ -276,11 +276,11 @@ static const struct {
       "2 of 3 shards are not there: '3.safetensors', '4.safetensors'" },
     { "a tensor in another shard",
       "{\"weight_map\":{\"a\":\"2.safetensors\",\"b\":\"1.safetensors\"}}",
-      GGLD_E_TRUNCATED, "index: tensor 'a' is not in shard '2.safetensors'" },
+      GGLD_E_SHARD, "index: tensor 'a' is not in shard '2.safetensors'" },
     { "a tensor that is nowhere",
       "{\"weight_map\":{\"a\":\"1.safetensors\",\"b\":\"2.safetensors\","
       "\"c\":\"2.safetensors\"}}",
-      GGLD_E_TRUNCATED, "index: tensor 'c' is not in shard '2.safetensors'" },
+      GGLD_E_SHARD, "index: tensor 'c' is not in shard '2.safetensors'" },
     { "a tensor that it does not name",
       "{\"weight_map\":{\"a\":\"1.safetensors\"},\"x\":1}", GGLD_OK, "" },
     { "a tensor twice",
@@ -307,7 +307,7 @@ static void test_several(void)
                      32);
     save(index, indexes[0].json, strlen(indexes[0].json));
     check_open(
-        "a tensor that the index does not name", &index, 1, GGLD_E_DUPLICATE,
+        "a tensor that the index does not name", &index, 1, GGLD_E_SHARD,
         "tensor 'c' is in a shard, '1.safetensors', but not in the index");
     save_safetensors(two, "{" F32("a", 0, 16) "}", NULL, 16);
     check_open("a tensor in two files", both, 2, GGLD_E_DUPLICATE,
