@@ -11,20 +11,39 @@ typedef struct line {
     size_t number;
 } line;
 
+/* Without what is around it. */
+static char *trim(char *text)
+{
+    static const char blank[] = " \t\r";
+
+    text += strspn(text, blank);
+    size_t n = strlen(text);
+    while (n > 0 && strchr(blank, text[n - 1]) != NULL)
+        n--;
+    text[n] = '\0';
+    return text;
+}
+
+/* A tab says that spaces are part of names. */
 static bool take_line(renames *r, line *lines, char *text, size_t number,
                       char why[RENAMES_WHY_MAX])
 {
-    char *rest = text;
-    const char *blank = " \t\r";
-    const char *from = strtok_r(text, blank, &rest);
-    const char *to = strtok_r(NULL, blank, &rest);
-    const char *more = strtok_r(NULL, blank, &rest);
+    char *from = trim(text);
+    const char *between = strchr(from, '\t') != NULL ? "\t" : " \r";
+    char *to = strpbrk(from, between);
 
-    if (from == NULL || from[0] == '#')
+    if (from[0] == '\0' || from[0] == '#')
         return true;
-    if (to == NULL || more != NULL) {
+    if (to != NULL) {
+        *to = '\0';
+        to = trim(to + 1);
+        from = trim(from);
+    }
+    if (to == NULL || strpbrk(to, between) != NULL) {
         snprintf(why, RENAMES_WHY_MAX,
-                 "line %zu: two names are wanted, OLD NEW", number);
+                 "line %zu: two names are wanted, OLD NEW; a tab parts names "
+                 "that have spaces",
+                 number);
         return false;
     }
     lines[r->n] = (line){ from, number };

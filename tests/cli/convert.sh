@@ -226,6 +226,11 @@ printf 'a b c\n' >bad.txt
 expect "a map of three words" 1 "" "bad.txt: line 1: two names are wanted" \
     convert --map bad.txt a.safetensors x.gguf
 printf 'norm a\nnorm b\n' >bad.txt
+printf 'a\tb\tc\n' >bad.txt
+expect "a map of three names" 1 "" \
+    "line 1: two names are wanted, OLD NEW; a tab parts names that have spaces" \
+    convert --map bad.txt a.safetensors x.gguf
+printf 'norm a\nnorm b\n' >bad.txt
 expect "a map with a name twice" 1 "" \
     "ggld: bad.txt: line 2: 'norm' has a new name already, by line 1" \
     convert --map bad.txt a.safetensors x.gguf

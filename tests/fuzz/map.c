@@ -20,9 +20,13 @@ static bool read_text(renames *r, const void *data, size_t size)
     return good;
 }
 
-static bool is_word(const char *text)
+/* Spaces may be in it, and not around it. */
+static bool is_name(const char *text)
 {
-    return text[0] != '\0' && text[strcspn(text, " \t\r\n")] == '\0';
+    size_t n = strlen(text);
+
+    return n != 0 && strpbrk(text, "\t\n") == NULL &&
+           strchr(" \r", text[0]) == NULL && strchr(" \r", text[n - 1]) == NULL;
 }
 
 /* Lines of the table alone. */
@@ -32,7 +36,7 @@ static char *write_lines(const renames *r, size_t room)
 
     *at = '\0';
     for (size_t i = 0; i < r->n; i++) {
-        FUZZ_REQUIRE(is_word(r->table[i].from) && is_word(r->table[i].to) &&
+        FUZZ_REQUIRE(is_name(r->table[i].from) && is_name(r->table[i].to) &&
                          r->table[i].from[0] != '#',
                      "'%s' to '%s'", r->table[i].from, r->table[i].to);
         at += sprintf(at, "%s\t%s\n", r->table[i].from, r->table[i].to);
