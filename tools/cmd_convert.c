@@ -12,6 +12,7 @@ enum {
     OPT_SET,
     OPT_MAP,
     OPT_KEEP,
+    OPT_SKIP,
     OPT_ALLOW_NONFINITE,
     OPT_MAX_SIZE,
     OPT_FORCE
@@ -51,10 +52,15 @@ static int parse(const args *a, exporting *x)
         x->options.flags |= GGLD_EXPORT_PURE;
     if (a->values[OPT_ALLOW_NONFINITE] != NULL)
         x->options.flags |= GGLD_EXPORT_ALLOW_NONFINITE;
+    if (status == STATUS_GOOD && a->values[OPT_ARCH] != NULL &&
+        a->values[OPT_ARCH][0] == '\0')
+        status = report_usage(a, "--arch is empty: a name is wanted, as llama");
     x->options.architecture = a->values[OPT_ARCH];
     x->options.name = a->values[OPT_NAME];
     if (status == STATUS_GOOD)
         status = exporting_keeps(a, OPT_KEEP, x);
+    if (status == STATUS_GOOD)
+        status = exporting_skips(a, OPT_SKIP, x);
     if (status == STATUS_GOOD)
         status = exporting_settings(a, OPT_SET, x);
     if (status == STATUS_GOOD)
@@ -82,6 +88,9 @@ static const option_row options[] = {
                   "rename tensors: lines of OLD and NEW name" },
     [OPT_KEEP] = { "keep", 'k', "GLOB=TYPE",
                    "another type for tensors of such names; repeatable",
+                   .is_repeated = true },
+    [OPT_SKIP] = { "skip", 'x', "GLOB",
+                   "leave out tensors of such names; repeatable",
                    .is_repeated = true },
     [OPT_ALLOW_NONFINITE] = { "allow-nonfinite", 0, NULL,
                               "let NaN and infinities into float tensors" },

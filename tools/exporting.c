@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "advice.h"
 #include "ftype.h"
 #include "opts.h"
 #include "paths.h"
@@ -29,6 +30,7 @@ static bool ends_with(const char *text, const char *end)
 static int begin(const args *a, const char *label, exporting *x)
 {
     memset(x, 0, sizeof *x);
+    x->args = a;
     x->label = label;
     x->inputs = (const char *const *)a->operands;
     x->n_inputs = (size_t)a->n_operands - 1;
@@ -89,6 +91,22 @@ int exporting_keeps(const args *a, int option, exporting *x)
     while (status == STATUS_GOOD && (text = opts_given(a, option, &at)) != NULL)
         status = parse_keep(a, text, &x->keeps[x->options.n_keeps++]);
     return status;
+}
+
+/* ---- --skip ---- */
+
+int exporting_skips(const args *a, int option, exporting *x)
+{
+    int at = 0;
+    const char *text;
+
+    x->skips = calloc((size_t)a->n_given + 1, sizeof *x->skips);
+    x->options.skips = x->skips;
+    if (x->skips == NULL)
+        return report("--skip", "no memory");
+    while ((text = opts_given(a, option, &at)) != NULL)
+        x->skips[x->options.n_skips++] = text;
+    return STATUS_GOOD;
 }
 
 /* ---- --set ---- */
@@ -213,7 +231,27 @@ static int on_progress(uint64_t done_bytes, uint64_t total_bytes, void *user)
 static void on_note(const char *text, void *user)
 {
     const exporting *x = user;
-    report_note(x->inputs[0], "%s", text);
+    const char *advice = advice_of(x->args, text);
+
+    report_note(x->inputs[0], "%s%s%s", text, advice != NULL ? ": " : "",
+                advice != NULL ? advice : "");
+}
+
+static int report_failure(const exporting *x, const char *path,
+                          const ggld_error *err)
+{
+    const char *advice = advice_of(x->args, err->message);
+
+    return advice != NULL ? report(path, "%s: %s", err->message, advice)
+                          : report_error(path, err);
+}
+
+/* A pattern without a tensor is an option that does not fit the model. */
+static bool is_of_pattern(const ggld_error *err)
+{
+    return err->code == GGLD_E_INVALID &&
+           (strncmp(err->message, "keep ", 5) == 0 ||
+            strncmp(err->message, "skip ", 5) == 0);
 }
 
 /* Of which file an error speaks. */
@@ -277,15 +315,10 @@ static int run_source(const args *a, exporting *x,
     progress_end(&x->bar);
     if (status == GGLD_E_CANCELLED)
         return stop_report(x->path);
-    if (status == GGLD_E_INVALID && x->options.max_shard_bytes != 0 &&
-        strstr(err.message, "already") != NULL)
-        return report(x->path, "%s: remove it, give another OUT, or --force",
-                      err.message);
-    /* A pattern without a tensor is an option that does not fit the model. */
-    if (status == GGLD_E_INVALID && strncmp(err.message, "keep ", 5) == 0)
+    if (status != GGLD_OK && is_of_pattern(&err))
         return report_usage(a, "--%s", err.message);
     if (status != GGLD_OK)
-        return report_error(at_fault(x, &err), &err);
+        return report_failure(x, at_fault(x, &err), &err);
     print_result(a->out, x, source);
     return STATUS_GOOD;
 }
@@ -314,6 +347,7 @@ static void free_all(exporting *x)
     for (size_t i = 0; i < x->n_settings; i++)
         setting_free(&x->settings[i]);
     free(x->keeps);
+    free(x->skips);
     free(x->settings);
     renames_free(&x->map);
 }

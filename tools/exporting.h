@@ -12,6 +12,7 @@
 #include "setting.h"
 
 typedef struct exporting {
+    const args *args;
     const char *label; /* of the progress bar */
     const char *const *inputs;
     size_t n_inputs;
@@ -27,6 +28,7 @@ typedef struct exporting {
     ggld_export_options options;
     /* Filled in by the parsers below. */
     ggld_export_keep *keeps;
+    const char **skips;
     setting *settings;
     size_t n_settings;
     renames map;
@@ -41,6 +43,8 @@ int exporting_command(const args *a, const char *label,
 int exporting_type(const args *a, const char *name, uint32_t *out);
 /* GLOB=TYPE, each time that the option is given. */
 int exporting_keeps(const args *a, int option, exporting *x);
+/* GLOB, each time that the option is given. */
+int exporting_skips(const args *a, int option, exporting *x);
 /* KEY:TYPE=VALUE, each time that the option is given. */
 int exporting_settings(const args *a, int option, exporting *x);
 /* A size of shards (NULL: one file), and whether they replace others. */

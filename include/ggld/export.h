@@ -129,7 +129,7 @@ typedef struct ggld_export_options {
     /* Something worth knowing, one line, nothing is wrong: a key that is there
      * twice, an alignment that ggml does not take, renames that nothing has,
      * metadata that is not carried over, a total in an index that is not that
-     * of the tensors. */
+     * of the tensors, no general.architecture in a GGUF output. */
     void (*note)(const char *text, void *user);
     void *user; /* for these calls */
     /* Not 0: a set of shards of so many bytes at most, as ggld_split_write
@@ -138,6 +138,10 @@ typedef struct ggld_export_options {
     /* Of each shard, in order, when all are there. May be NULL. */
     void (*shard)(const char *path, uint64_t n_tensors, uint64_t file_bytes,
                   void *user);
+    /* Patterns (fnmatch); tensors whose name in the source fits one are left
+     * out. GGLD_E_INVALID where no tensor's fits a pattern. */
+    const char *const *skips;
+    size_t n_skips;
     uint64_t reserved[2];
 } ggld_export_options;
 
@@ -160,6 +164,8 @@ static inline ggld_export_options ggld_export_options_init(void)
                                     NULL,
                                     0,
                                     NULL,
+                                    NULL,
+                                    0,
                                     { 0, 0 } };
     return options;
 }
@@ -172,7 +178,8 @@ static inline ggld_export_options ggld_export_options_init(void)
  * are whole blocks of it, and F16 where not; those of one dimension or none
  * F32; integers keep their type. Dimensions are in GGUF's order. Key-values of
  * a GGUF source are carried over, the first where a key is there twice; of a
- * safetensors source the general.* texts of its metadata are.
+ * safetensors source the general.* texts of its metadata are, and general.type
+ * is "model" unless they say otherwise.
  * general.file_type and general.quantization_version are set.
  *
  * With max_shard_bytes, path less a ".gguf" at its end is the prefix of the
@@ -187,7 +194,8 @@ static inline ggld_export_options ggld_export_options_init(void)
  * the source's tensor, offset the element. GGLD_E_TENSOR_TYPE: a tensor of a
  * type that can't be read, or that the output's format does not have.
  * GGLD_E_CHANGED: a file of the source is not as it was when it was opened.
- * GGLD_E_INVALID: path is a file of the source, or an option. GGLD_E_CANCELLED:
+ * GGLD_E_INVALID: path is a file of the source, or an option, as an architecture
+ * that is empty. GGLD_E_CANCELLED:
  * progress said so. Section GGLD_IN_TENSOR_INFO or GGLD_IN_TENSOR_DATA:
  * the source is at fault. options may be NULL. */
 GGLD_API GGLD_MUST_CHECK

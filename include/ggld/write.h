@@ -71,6 +71,9 @@ ggld_status ggld_writer_new(ggld_writer **out,
 /* Before finish: removes what was written. w may be NULL. */
 GGLD_API void ggld_writer_free(ggld_writer *w);
 
+/* Has that key been set, or taken over? No memory, no error. */
+GGLD_API bool ggld_writer_has(const ggld_writer *w, const char *key);
+
 /* ---- key-values: in the order of the calls; a key set again keeps its place
  * and takes the new type and value. Keys are UTF-8, 1 to 65535 bytes. Data is
  * copied. general.alignment must be a u32 that fits the options. ---- */

@@ -39,20 +39,27 @@ static ggld_status check_reserved(ggld_string key, bool removed,
     return GGLD_OK;
 }
 
-/* Keys that every program reads, and takes as nothing but a u32. */
+/* Keys that every program reads, and takes as nothing but this. */
 static ggld_status check_type(ggld_string key, uint32_t type, ggld_error *err)
 {
-    static const char *const numbers[] = { "general.file_type",
-                                           "general.quantization_version",
-                                           GGLD_KEY_ALIGNMENT };
+    static const struct {
+        const char *key;
+        uint32_t type;
+    } rows[] = {
+        { "general.architecture", GGLD_VALUE_STRING },
+        { "general.file_type", GGLD_VALUE_U32 },
+        { "general.quantization_version", GGLD_VALUE_U32 },
+        { GGLD_KEY_ALIGNMENT, GGLD_VALUE_U32 },
+    };
     const char *name = ggld_value_type_name(type);
 
-    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
-        if (type != GGLD_VALUE_U32 &&
-            ggld_text_same(key, ggld_text_of(numbers[i])))
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        if (type != rows[i].type &&
+            ggld_text_same(key, ggld_text_of(rows[i].key)))
             return ggld_fail(err, GGLD_E_VALUE_TYPE, ggld_nowhere(),
-                             "key '%s' is a u32, and can't be of type %s",
-                             numbers[i], name != NULL ? name : "unknown");
+                             "key '%s' is a %s, and can't be of type %s",
+                             rows[i].key, ggld_value_type_name(rows[i].type),
+                             name != NULL ? name : "unknown");
     return GGLD_OK;
 }
 

@@ -37,8 +37,7 @@ static ggld_status fail_value(const ggld_planned_chunk *c, uint64_t elem,
     if (ggld_is_float(type) && !isfinite(value))
         return ggld_fail(err, GGLD_E_VALUE, place,
                          "tensor %" PRIu64 " %s: element %" PRIu64
-                         " is %s; only finite values are let through, without "
-                         "--allow-nonfinite (GGLD_EXPORT_ALLOW_NONFINITE)",
+                         " is %s, and only finite values are let through",
                          i, name.text, at, what);
     return ggld_fail(err, GGLD_E_VALUE, place,
                      "tensor %" PRIu64 " %s: element %" PRIu64

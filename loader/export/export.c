@@ -77,6 +77,16 @@ static ggld_status check_keeps(const ggld_export_plan *p, ggld_error *err)
     return status;
 }
 
+static ggld_status check_skips(const ggld_export_options *o, ggld_error *err)
+{
+    if (o->n_skips != 0 && o->skips == NULL)
+        return fail_invalid(err, "ggld_export_options: skips is NULL");
+    for (size_t i = 0; i < o->n_skips; i++)
+        if (o->skips[i] == NULL)
+            return fail_invalid(err, "ggld_export_options: a skip is NULL");
+    return GGLD_OK;
+}
+
 static ggld_status check_options(ggld_export_plan *p, const char *path,
                                  ggld_error *err)
 {
@@ -98,7 +108,11 @@ static ggld_status check_options(ggld_export_plan *p, const char *path,
          (o->flags & GGLD_EXPORT_PURE) != 0))
         return fail_invalid(err, "architecture, name, key-values, pure and "
                                  "shards are for GGUF output only");
+    if (o->architecture != NULL && o->architecture[0] == '\0')
+        return fail_invalid(err, "the architecture is empty");
     ggld_status status = check_type(p, o->type, err);
+    if (status == GGLD_OK)
+        status = check_skips(o, err);
     return status == GGLD_OK ? check_keeps(p, err) : status;
 }
 

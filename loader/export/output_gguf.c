@@ -10,6 +10,7 @@
 #include "output_set.h"
 
 #define KEY_ARCHITECTURE     "general.architecture"
+#define KEY_TYPE             "general.type"
 #define KEY_NAME             "general.name"
 #define KEY_FILE_TYPE        "general.file_type"
 #define KEY_VERSION          "general.quantization_version"
@@ -222,30 +223,46 @@ static ggld_status copy_texts(const ggld_export_plan *p, ggld_error *err)
     return status;
 }
 
+/* What the caller says by name, and not key by key. */
+static ggld_status set_names(const ggld_export_plan *p, ggld_error *err)
+{
+    const ggld_export_options *o = &p->options;
+    ggld_status status = set_text(p, KEY_ARCHITECTURE, o->architecture, err);
+
+    return status == GGLD_OK ? set_text(p, KEY_NAME, o->name, err) : status;
+}
+
+/* Of a source that has no key-values: names stand first, and win. */
+static ggld_status make_kvs(const ggld_export_plan *p, ggld_error *err)
+{
+    ggld_status status =
+        set_text(p, KEY_ARCHITECTURE, p->options.architecture, err);
+
+    if (status == GGLD_OK)
+        status = set_text(p, KEY_TYPE, "model", err);
+    if (status == GGLD_OK)
+        status = copy_texts(p, err);
+    return status == GGLD_OK ? set_names(p, err) : status;
+}
+
 static ggld_status set_kvs(const ggld_export_plan *p, ggld_error *err)
 {
     const ggld_export_options *o = &p->options;
     const ggld_file *file = ggld_source_gguf_file(p->source);
-    ggld_status status = file != NULL ? copy_kvs(p, file, err) : GGLD_OK;
+    ggld_status status =
+        file != NULL ? copy_kvs(p, file, err) : make_kvs(p, err);
 
-    if (status == GGLD_OK)
-        status = set_text(p, KEY_ARCHITECTURE, o->architecture, err);
-    if (status == GGLD_OK)
-        status = set_text(p, KEY_NAME, o->name, err);
-    if (status == GGLD_OK && file == NULL)
-        status = copy_texts(p, err);
-    if (status == GGLD_OK && file == NULL)
-        status = set_text(p, KEY_ARCHITECTURE, o->architecture, err);
-    if (status == GGLD_OK && file == NULL)
-        status = set_text(p, KEY_NAME, o->name, err);
-    if (status == GGLD_OK &&
-        (file == NULL || ggld_kv_find(file, KEY_VERSION) == NULL))
+    if (status == GGLD_OK && file != NULL)
+        status = set_names(p, err);
+    if (status == GGLD_OK && !ggld_writer_has(writer_of(p), KEY_VERSION))
         status = set_version(p, err);
-    if (status == GGLD_OK &&
-        (file == NULL || ggld_kv_find(file, KEY_FILE_TYPE) == NULL))
+    if (status == GGLD_OK && !ggld_writer_has(writer_of(p), KEY_FILE_TYPE))
         status = set_file_type(p, err);
     if (status == GGLD_OK && o->set_metadata != NULL)
         status = o->set_metadata(writer_of(p), o->user, err);
+    if (status == GGLD_OK && !ggld_writer_has(writer_of(p), KEY_ARCHITECTURE))
+        ggld_plan_note(p, "no " KEY_ARCHITECTURE
+                          " is set, without which llama.cpp loads no model");
     return status;
 }
 

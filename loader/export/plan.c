@@ -89,23 +89,29 @@ static ggld_status check_readable(const ggld_export_plan *p, uint64_t i,
                          i, name.text, t->type_name);
     return ggld_fail(err, GGLD_E_TENSOR_TYPE, in_table(i),
                      "tensor %" PRIu64 " %s is of %s, for which GGUF has no "
-                     "type; leave it out of the input",
+                     "type",
                      i, name.text, t->type_name);
+}
+
+/* A name that is longer fits nothing. */
+static bool fits(const char *glob, ggld_string name)
+{
+    char text[1024];
+
+    if (name.len >= sizeof text)
+        return false;
+    memcpy(text, name.data, (size_t)name.len);
+    text[name.len] = '\0';
+    return fnmatch(glob, text, 0) == 0;
 }
 
 /* The first pattern that fits; n_keeps where none does. */
 static size_t find_keep(const ggld_export_options *o, ggld_string name)
 {
-    char text[1024];
-    size_t i = o->n_keeps;
+    size_t i = 0;
 
-    if (name.len >= sizeof text || o->n_keeps == 0)
-        return i;
-    memcpy(text, name.data, (size_t)name.len);
-    text[name.len] = '\0';
-    for (i = 0; i < o->n_keeps; i++)
-        if (fnmatch(o->keeps[i].glob, text, 0) == 0)
-            break;
+    while (i < o->n_keeps && !fits(o->keeps[i].glob, name))
+        i++;
     return i;
 }
 
@@ -139,18 +145,65 @@ static ggld_status choose_type(const ggld_export_plan *p, ggld_planned *out,
     return check_rows(out->tensor, t, out->type, err);
 }
 
+static ggld_status fail_unused(const char *what, const char *glob,
+                               const char *why, ggld_error *err)
+{
+    return ggld_fail(err, GGLD_E_INVALID, ggld_nowhere(), "%s %s: %s", what,
+                     ggld_quote(glob, strlen(glob)).text, why);
+}
+
 static ggld_status check_keeps(const ggld_export_plan *p, const bool *used,
                                ggld_error *err)
 {
     for (size_t i = 0; i < p->options.n_keeps; i++)
         if (!used[i])
-            return ggld_fail(err, GGLD_E_INVALID, ggld_nowhere(),
-                             "keep %s: no tensor has such a name, or earlier "
-                             "ones take all that have",
-                             ggld_quote(p->options.keeps[i].glob,
-                                        strlen(p->options.keeps[i].glob))
-                                 .text);
+            return fail_unused("keep", p->options.keeps[i].glob,
+                               "no tensor has such a name, or earlier ones "
+                               "take all that have",
+                               err);
     return GGLD_OK;
+}
+
+/* ---- which tensors ---- */
+
+static bool is_skipped(const ggld_export_options *o, ggld_string name)
+{
+    for (size_t i = 0; i < o->n_skips; i++)
+        if (fits(o->skips[i], name))
+            return true;
+    return false;
+}
+
+static ggld_status check_skips(const ggld_export_plan *p, ggld_error *err)
+{
+    const ggld_export_source *s = p->source;
+
+    for (size_t i = 0; i < p->options.n_skips; i++) {
+        uint64_t k = 0;
+        while (k < s->n_tensors &&
+               !fits(p->options.skips[i], s->tensors[k].name))
+            k++;
+        if (k == s->n_tensors)
+            return fail_unused("skip", p->options.skips[i],
+                               "no tensor has such a name", err);
+    }
+    return GGLD_OK;
+}
+
+/* In the source's order, those that are not left out. */
+static ggld_status list_tensors(ggld_export_plan *p, ggld_error *err)
+{
+    const ggld_export_source *s = p->source;
+    ggld_status status = check_skips(p, err);
+
+    for (uint64_t i = 0; i < s->n_tensors && status == GGLD_OK; i++) {
+        if (is_skipped(&p->options, s->tensors[i].name))
+            continue;
+        p->tensors[p->n_tensors].tensor = i;
+        p->tensors[p->n_tensors++].name = s->tensors[i].name;
+        status = check_readable(p, i, err);
+    }
+    return status;
 }
 
 /* ---- chunks ---- */
@@ -197,18 +250,11 @@ ggld_planned_chunk ggld_plan_chunk(const ggld_export_plan *p, uint64_t number)
 static ggld_status plan_tensors(ggld_export_plan *p, bool *used,
                                 ggld_error *err)
 {
-    const ggld_export_source *s = p->source;
-    ggld_status status = GGLD_OK;
+    ggld_status status = list_tensors(p, err);
 
-    for (uint64_t i = 0; i < s->n_tensors && status == GGLD_OK; i++) {
-        p->tensors[i].tensor = i;
-        p->tensors[i].name = s->tensors[i].name;
-        status = check_readable(p, i, err);
-    }
-    p->n_tensors = s->n_tensors;
     if (status == GGLD_OK)
         status = ggld_rename_tensors(p, err);
-    for (uint64_t i = 0; i < s->n_tensors && status == GGLD_OK; i++)
+    for (uint64_t i = 0; i < p->n_tensors && status == GGLD_OK; i++)
         status = choose_type(p, &p->tensors[i], used, err);
     if (status == GGLD_OK)
         status = check_keeps(p, used, err);

@@ -73,6 +73,14 @@ ggld_status ggld_writer_put_kv(ggld_writer *w, ggld_kv_entry *entry,
     return status;
 }
 
+bool ggld_writer_has(const ggld_writer *w, const char *key)
+{
+    return w != NULL && key != NULL &&
+           ggld_name_list_find(&w->kvs.keys,
+                               (ggld_string){ key, strlen(key) }) !=
+               GGLD_INDEX_NONE;
+}
+
 /* May a caller set this key now? */
 static ggld_status check_key(const ggld_writer *w, const char *key,
                              ggld_string *out, ggld_error *err)

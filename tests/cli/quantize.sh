@@ -117,7 +117,8 @@ json "odd shapes: keys, of one there twice the first" \
 # Names that only a tensor that keeps its type may have, and no data.
 for name in '\xffname' "$(printf 'x%.0s' {1..64})" ''; do
     {
-        header 2 0
+        header 2 1
+        kv_text general.architecture odd
         tensor "$name" 0 0 32
         tensor none 0 128 0
     } >"$work/in.gguf"

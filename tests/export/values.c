@@ -232,6 +232,7 @@ static void test_names(void)
     options.n_keeps = 2;
     options.note = on_note;
     options.user = note;
+    options.architecture = "a";
     ggld_status status = export_file(IN, OUT, &options, &err);
     CHECK(status == GGLD_OK, "names: %s", err.message);
     CHECK(strcmp(note, "1 of 2 names to be changed are not there, as 'none'") ==
@@ -284,8 +285,9 @@ static void test_keys(void)
     CHECK(export_file(IN, OUT, &options, &err) == GGLD_OK, "%s", err.message);
     ggld_file *file = must_open(OUT);
     expect_text(file, "general.architecture", "arch");
+    expect_text(file, "general.type", "model");
     expect_text(file, "general.name", "said");
-    CHECK(ggld_kv_count(file) == 4, "expected 4 keys; got %d",
+    CHECK(ggld_kv_count(file) == 5, "expected 5 keys; got %d",
           (int)ggld_kv_count(file));
     CHECK(
         ggld_kv_find(file, "general.file_type") != NULL &&
@@ -349,9 +351,9 @@ static void test_values(void)
     const double dnan = (double)NAN, dlarge = 1e300, dfit = 1e38;
     const uint16_t hnan = 0x7E01, hinf = 0xFC00, bnan = 0x7FC1;
 
-    test_value("F32", &nan, 4, GGLD_TYPE_F16, 0, "NaN; only finite");
-    test_value("F32", &nan, 4, GGLD_TYPE_F32, 0, "NaN; only finite");
-    test_value("F32", &infinity, 4, GGLD_TYPE_BF16, 0, "infinity; only");
+    test_value("F32", &nan, 4, GGLD_TYPE_F16, 0, "NaN, and only finite");
+    test_value("F32", &nan, 4, GGLD_TYPE_F32, 0, "NaN, and only finite");
+    test_value("F32", &infinity, 4, GGLD_TYPE_BF16, 0, "infinity, and only");
     test_value("F32", &nan, 4, GGLD_TYPE_Q8_0, 0,
                "NaN, which q8_0 cannot hold");
     test_value("F32", &nan, 4, GGLD_TYPE_Q8_0, allow,
@@ -364,11 +366,11 @@ static void test_values(void)
     test_value("F32", &nan, 4, GGLD_TYPE_F16, allow, NULL);
     test_value("F32", &infinity, 4, GGLD_TYPE_BF16, allow, NULL);
     test_value("F32", &nan, 4, GGLD_TYPE_F32, allow, NULL);
-    test_value("F16", &hnan, 2, GGLD_TYPE_F16, 0, "NaN; only finite");
-    test_value("F16", &hinf, 2, GGLD_TYPE_F32, 0, "-infinity; only finite");
+    test_value("F16", &hnan, 2, GGLD_TYPE_F16, 0, "NaN, and only finite");
+    test_value("F16", &hinf, 2, GGLD_TYPE_F32, 0, "-infinity, and only finite");
     test_value("F16", &hnan, 2, GGLD_TYPE_F16, allow, NULL);
-    test_value("BF16", &bnan, 2, GGLD_TYPE_BF16, 0, "NaN; only finite");
-    test_value("F64", &dnan, 8, GGLD_TYPE_F32, 0, "NaN; only finite");
+    test_value("BF16", &bnan, 2, GGLD_TYPE_BF16, 0, "NaN, and only finite");
+    test_value("F64", &dnan, 8, GGLD_TYPE_F32, 0, "NaN, and only finite");
     test_value("F64", &dlarge, 8, GGLD_TYPE_F32, 0,
                "1e+300, which f32 cannot hold");
     test_value("F64", &dlarge, 8, GGLD_TYPE_F32, allow,
@@ -380,6 +382,8 @@ static void test_values(void)
 
 static void test_options(void)
 {
+    static const char *const no_skip[] = { "m", "x*" };
+    static const char *const null_skip[] = { NULL };
     const ggld_export_keep no_match = { "x*", GGLD_TYPE_F32, 0 };
     const ggld_export_keep no_rows = { "n", GGLD_TYPE_Q8_0, 0 };
     const ggld_export_keep no_type = { "n", GGLD_TYPE_Q4_K, 0 };
@@ -410,6 +414,22 @@ static void test_options(void)
           { .name = "x", .format = GGLD_EXPORT_SAFETENSORS },
           GGLD_E_INVALID,
           "for GGUF output only" },
+        { "an architecture without a name",
+          { .architecture = "" },
+          GGLD_E_INVALID,
+          "the architecture is empty" },
+        { "a skip that nothing fits",
+          { .skips = no_skip, .n_skips = 2 },
+          GGLD_E_INVALID,
+          "skip 'x*': no tensor has such a name" },
+        { "a skip that is NULL",
+          { .skips = null_skip, .n_skips = 1 },
+          GGLD_E_INVALID,
+          "a skip is NULL" },
+        { "skips that are NULL",
+          { .n_skips = 1 },
+          GGLD_E_INVALID,
+          "skips is NULL" },
         { "a keep that nothing fits",
           { .keeps = &no_match, .n_keeps = 1 },
           GGLD_E_INVALID,

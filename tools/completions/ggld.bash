@@ -28,7 +28,7 @@ _ggld() {
     dump:-f | dump:--format) words="text f32 f16 npy raw" ;;
     *:-t | *:--type) words=$types ;;
     convert:-[ansk] | convert:--arch | convert:--name | convert:--set) return ;;
-    *:--keep | quantize:-k) return ;;
+    *:--keep | quantize:-k | convert:--skip | convert:-x) return ;;
     sample:--like) words="llama3-8b" ;;
     sample:--layers | sample:--vocab | sample:--seed | sample:--size) return ;;
     *:--max-size | split:--max-tensors) return ;;
@@ -62,7 +62,7 @@ _ggld() {
             ;;
         check) words="--strict --data --single --json --help" ;;
         convert)
-            words="--type --pure --arch --name --set --map --keep
+            words="--type --pure --arch --name --set --map --keep --skip
                 --allow-nonfinite --max-size --force --help"
             ;;
         quantize)
