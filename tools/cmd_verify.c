@@ -109,7 +109,9 @@ static ggld_status start(verifying *v, uv_loop_t *loop, verify_run *r,
         return ggld_verify_whole_start(&job, loop, v->fd, v->manifest, &options,
                                        take_report, r, err);
     if (v->a->values[VERIFY_UNCACHED] != NULL)
-        options.flags = GGLD_HASH_KEEP_CACHE;
+        options.flags |= GGLD_HASH_KEEP_CACHE;
+    if (v->a->values[VERIFY_ALL] == NULL)
+        options.flags |= GGLD_VERIFY_NO_SAME;
     return ggld_verify_start(&job, loop, v->file, v->manifest, &options,
                              take_report, r, err);
 }

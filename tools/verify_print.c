@@ -164,7 +164,8 @@ static void print_report(const verifying *v, const ggld_verify_report *report)
     print_shard(v);
     if (info.n_bad != 0)
         out_printf(o, "bad: %" PRIu64 " of %" PRIu64 " items", info.n_bad,
-                   ggld_verify_report_count(report) + info.n_left_out);
+                   info.n_bad + info.n_by_verdict[GGLD_VERDICT_SAME] +
+                       info.n_by_verdict[GGLD_VERDICT_UNCOVERED]);
     else
         out_text(o, ggld_verify_report_summary(report));
 }

@@ -6,7 +6,10 @@
  * What a check means. Bytes are verified as they were read then. A mapped page
  * that is dropped from memory and read from the disk again later is not
  * checked again; where that matters, open with GGLD_OPEN_COPY, which verifies
- * and uses one private copy. Digests prove what the manifest's own trust is
+ * and uses one private copy. Where bytes have no place of their own, verifying
+ * and reading are two reads: by GGLD_OPEN_PREAD and GGLD_VIEW_PREAD, from an app's
+ * source, and of a mapped file, whose chunks are verified by pread. Who can change
+ * the file between the two is not found out. Digests prove what the manifest's own trust is
  * worth: sha256 under a signature or a pinned root stands against a forger;
  * xxh64 and xxh3 find damage only, and anybody can make a file that has a
  * given one; sha1 and uuid (which is made of it) no longer stand against a
@@ -201,8 +204,10 @@ typedef void (*ggld_hash_done)(ggld_job *job, ggld_manifest *manifest,
  * tensors together are one long chain each, so that asking for them bounds the
  * speed to one core's. (Tensors together, in a file whose table is in another
  * order than its data, take a pass of their own.) Bytes are read, not mapped: a
- * file that shrinks is GGLD_E_TRUNCATED. The verifier is not asked. Memory: less
- * than 64 MiB, and a record for each tensor and chunk.
+ * file that shrinks is GGLD_E_TRUNCATED. The verifier is not asked. Memory: some
+ * 7 MiB (less than 64 MiB on any machine), and of each tensor about 150 bytes, of
+ * each chunk the 8 (xxh3) or 32 (sha256) of its digest. Verifying takes the
+ * manifest's text besides, and twice as much of each tensor.
  *
  * Of a set the manifest speaks of each shard as a file: under the shard's own
  * name, in the folder that name has. It has chunks for each, which no format can
@@ -255,7 +260,8 @@ typedef struct ggld_verify_item {
 } ggld_verify_item;
 
 typedef struct ggld_verify_report ggld_verify_report;
-/* Items in the order of the manifest, SAME ones too; then what is only in the
+/* Items in the order of the manifest, SAME ones too (unless
+ * GGLD_VERIFY_NO_SAME); then what is only in the
  * file. A tensor may have several: of each of its digests, and of its shape. Of
  * what is wrong the first 10000 are kept, and the rest counted. Tensors without
  * bytes all have one digest: a renamed one is MISSING, and EXTRA. */
@@ -285,9 +291,13 @@ GGLD_API const char *
 ggld_verify_report_summary(const ggld_verify_report *report);
 GGLD_API void ggld_verify_report_free(ggld_verify_report *report);
 
+/* Items that are SAME are counted and not kept: of a million tensors they are
+ * most of a report's memory. */
+#define GGLD_VERIFY_NO_SAME (1u << 1)
+
 typedef struct ggld_verify_options {
     size_t struct_size; /* sizeof(ggld_verify_options) */
-    uint32_t flags;     /* GGLD_HASH_KEEP_CACHE */
+    uint32_t flags;     /* GGLD_HASH_KEEP_CACHE, GGLD_VERIFY_NO_SAME */
     const char *path;   /* of the file: which lines are about it, by full path
                              or else by base name; copied. NULL: all are */
     ggld_job_progress progress;
@@ -415,7 +425,9 @@ ggld_status ggld_verifier_from_manifest(ggld_verifier *out,
  * anything. It finds replaced and rewritten files; it is no defence against an
  * attacker on the same account. Whatever is doubtful is a miss: times that are
  * so fresh that a change might hide behind them, a folder or record that
- * others may write, a record that is not exactly as expected. */
+ * others may write, a record that is not exactly as expected. A look-up reads the
+ * metadata once, by xxh3: it costs the more the more there are of them, about 0.05
+ * ms and 0.1 ms for each MB. */
 typedef struct ggld_verify_cache ggld_verify_cache;
 
 /* folder NULL: "ggld/verified" in $XDG_CACHE_HOME, or in ~/.cache. Nothing is

@@ -112,6 +112,8 @@ void ggld_report_put(ggld_verify_report *r, const ggld_found *found,
 {
     ggld_found item = *found;
     count(r, &item);
+    if (r->no_same && item.verdict == GGLD_VERDICT_SAME)
+        return;
     if (is_bad(item.verdict) && r->n_bad > GGLD_REPORT_MOST_BAD) {
         r->n_left_out++;
         return;

@@ -40,6 +40,7 @@ struct ggld_verify_report {
     uint64_t n_items;
     uint64_t capacity;
     ggld_report_block *names;
+    bool no_same; /* are counted and not kept */
     uint64_t n_compared;
     uint64_t n_bad;      /* kept or not */
     uint64_t n_left_out; /* of those */

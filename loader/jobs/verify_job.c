@@ -8,6 +8,7 @@
 #include <ggld/integrity.h>
 
 #include "../integrity/manifest.h"
+#include "../integrity/report.h"
 #include "../integrity/verify.h"
 #include "hash_job.h"
 #include "start.h"
@@ -19,6 +20,7 @@ typedef struct verify_job {
     const ggld_manifest *expected; /* what of it is about the file */
     ggld_manifest *selected;       /* that, where it is not all; or NULL */
     ggld_verify_report *report;
+    bool no_same;
     ggld_verify_done done;
 } verify_job;
 
@@ -51,6 +53,13 @@ static ggld_status verify_plan(ggld_hash_job *base, ggld_error *err)
 static ggld_status verify_finish(ggld_hash_job *base, ggld_error *err)
 {
     verify_job *self = (verify_job *)base;
+    if (self->report == NULL) {
+        self->report = calloc(1, sizeof *self->report);
+        if (self->report == NULL)
+            return ggld_fail(err, GGLD_E_NOMEM, ggld_nowhere(),
+                             "verify: no memory for the report");
+        self->report->no_same = self->no_same;
+    }
     ggld_status status =
         ggld_verify_compare(&self->report, self->expected, base->manifest,
                             base->file, base->n_shards > 1, err);
@@ -90,7 +99,7 @@ static const ggld_hash_kind verify_kind = { verify_plan, verify_finish,
 
 static ggld_status check_options(const ggld_verify_options *o, ggld_error *err)
 {
-    if ((o->flags & ~GGLD_HASH_KEEP_CACHE) != 0)
+    if ((o->flags & ~(GGLD_HASH_KEEP_CACHE | GGLD_VERIFY_NO_SAME)) != 0)
         return ggld_fail(err, GGLD_E_ABI, ggld_nowhere(),
                          "verify job: flags %#x are not known", o->flags);
     return ggld_check_options("verify", o->struct_size, sizeof *o, o->reserved,
@@ -113,6 +122,7 @@ static verify_job *verify_new(const ggld_verify_options *options)
         return NULL;
     }
     self->base.kind = &verify_kind;
+    self->no_same = (options->flags & GGLD_VERIFY_NO_SAME) != 0;
     self->base.keep_cache = (options->flags & GGLD_HASH_KEEP_CACHE) != 0;
     return self;
 }
