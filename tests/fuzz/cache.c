@@ -83,7 +83,7 @@ static void know(void)
     must(ggld_file_identity_of_fd(&known.identity, fd, &err), &err);
     known.identity.opaque[7] = 0; /* as if it were old */
     must(ggld_verify_cache_put(known.cache, &known.identity, fd, known.file,
-                               known.manifest, &stored, &err),
+                               known.manifest, "m", &stored, &err),
          &err);
     FUZZ_REQUIRE(stored, "it was not recorded");
     close(fd);
@@ -118,7 +118,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     bool same = !shared && n == known.size &&
                 memcmp(whole ? data + 1 : text, known.text, n) == 0;
     FUZZ_REQUIRE(ggld_verify_cache_has(known.cache, &known.identity, known.file,
-                                       known.manifest) == same,
+                                       known.manifest, "m") == same,
                  "a record that is %s is %s", same ? "the same" : "another",
                  same ? "not found" : "found");
     free(text);
