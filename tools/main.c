@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <ggld/guard.h>
@@ -162,6 +163,19 @@ static void keep_standard_fds(void)
             (void)!open("/", O_PATH);
 }
 
+/* A set has a descriptor for each shard. Where more than the limit are allowed,
+ * it is only there for programs that use select. */
+static void allow_files(void)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 ||
+        limit.rlim_cur == limit.rlim_max)
+        return;
+    limit.rlim_cur = limit.rlim_max;
+    (void)setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 int main(int argc, char **argv)
 {
     output o;
@@ -169,6 +183,7 @@ int main(int argc, char **argv)
     ggld_error err;
 
     keep_standard_fds();
+    allow_files();
 
     /* A closed pipe and a limit of file size are errors that are met where they
      * come up, like a full disk. */

@@ -46,8 +46,14 @@ int ggld_open_patiently(int folder_fd, const char *path, int flags,
 
 const char *ggld_open_hint(int sys_errno)
 {
-    return sys_errno == EWOULDBLOCK
-               ? " (there is a lease on it, as while it is edited in place: "
-                 "try again)"
-               : "";
+    switch (sys_errno) {
+    case EWOULDBLOCK:
+        return " (there is a lease on it, as while it is edited in place: try "
+               "again)";
+    case EMFILE:
+        return " (a set needs one descriptor a shard: raise the limit, as by "
+               "ulimit -n)";
+    default:
+        return "";
+    }
 }

@@ -181,7 +181,8 @@ ggld_status ggld_source_of_fd(ggld_source *out, const ggld_allocator *a, int fd,
     s->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
     if (s->fd < 0) {
         status = ggld_fail_errno(err, errno, in_file(),
-                                 "file: duplicating the descriptor");
+                                 "file: duplicating the descriptor%s",
+                                 ggld_open_hint(errno));
         ggld_free(a, s);
         return status;
     }

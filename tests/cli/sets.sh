@@ -194,4 +194,21 @@ if printf '%s\n' "${commands[@]}" | grep -qx warm; then
             verify --single "$first" "$work/sums"
     done
 fi
+# A descriptor a shard: the soft limit is raised, and the hard one explained.
+run sample --layers 8 --vocab 600 "$work/many.gguf"
+run split --max-tensors 1 "$work/many.gguf" -o "$work/many"
+first=$(find "$work" -name 'many-00001-of-*.gguf')
+has "a limit of files: enough shards" <(echo "$first") -of-0007
+while IFS='|' read -r limit status why; do
+    (
+        ulimit "$limit" 48
+        "$ggld" diff "$work/many.gguf" "$first" >"$work/out" 2>"$work/err"
+    )
+    is "a limit of files, ulimit $limit" "$status" $?
+    expect_stream "a limit of files, ulimit $limit" "$work/err" "$why"
+done <<'LIMITS'
+-Sn|0|
+-n|2|Too many open files
+LIMITS
+has "a limit of files: what to do" "$work/err" "raise the limit, as by ulimit -n"
 finish
