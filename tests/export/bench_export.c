@@ -30,24 +30,46 @@ typedef struct bench_case {
     const char *what; /* rate of it, to the least of read, write and kernel */
     const char *in;   /* names in the folder */
     const char *out;
-    uint32_t type;
+    uint32_t from, type;
 } bench_case;
 
 static const bench_case cases[] = {
-    { "f16_to_f16", "f16 safetensors to f16 GGUF", "in.safetensors", "f16.gguf",
-      GGLD_TYPE_F16 },
-    { "f16_to_q8_0", "f16 safetensors to q8_0 GGUF", "in.safetensors",
-      "q8_0.gguf", GGLD_TYPE_Q8_0 },
-    { "f16_to_q4_0", "f16 safetensors to q4_0 GGUF", "in.safetensors",
-      "q4_0.gguf", GGLD_TYPE_Q4_0 },
+    { "f16_to_f16", "f16 safetensors to f16 GGUF", "f16.safetensors",
+      "f16.gguf", GGLD_TYPE_F16, GGLD_TYPE_F16 },
+    { "f16_to_q8_0", "f16 safetensors to q8_0 GGUF", "f16.safetensors",
+      "q8_0.gguf", GGLD_TYPE_F16, GGLD_TYPE_Q8_0 },
+    { "f16_to_q4_0", "f16 safetensors to q4_0 GGUF", "f16.safetensors",
+      "q4_0.gguf", GGLD_TYPE_F16, GGLD_TYPE_Q4_0 },
+    { "f32_to_f16", "f32 safetensors to f16 GGUF", "f32.safetensors", "c.gguf",
+      GGLD_TYPE_F32, GGLD_TYPE_F16 },
+    { "f32_to_q8_0", "f32 safetensors to q8_0 GGUF", "f32.safetensors",
+      "c.gguf", GGLD_TYPE_F32, GGLD_TYPE_Q8_0 },
+    { "bf16_to_f16", "bf16 safetensors to f16 GGUF", "bf16.safetensors",
+      "c.gguf", GGLD_TYPE_BF16, GGLD_TYPE_F16 },
+    { "bf16_to_bf16", "bf16 safetensors to bf16 GGUF", "bf16.safetensors",
+      "c.gguf", GGLD_TYPE_BF16, GGLD_TYPE_BF16 },
+    { "bf16_to_q8_0", "bf16 safetensors to q8_0 GGUF", "bf16.safetensors",
+      "c.gguf", GGLD_TYPE_BF16, GGLD_TYPE_Q8_0 },
     { "quantize_q8_0", "f16 GGUF to q8_0 (quantize)", "f16.gguf", "q.gguf",
-      GGLD_TYPE_Q8_0 },
+      GGLD_TYPE_F16, GGLD_TYPE_Q8_0 },
     { "quantize_f32", "f16 GGUF to f32 (quantize)", "f16.gguf", "q.gguf",
-      GGLD_TYPE_F32 },
+      GGLD_TYPE_F16, GGLD_TYPE_F32 },
     { "q8_0_to_f16", "q8_0 GGUF to f16 safetensors", "q8_0.gguf",
-      "out.safetensors", GGLD_TYPE_F16 },
+      "out.safetensors", GGLD_TYPE_Q8_0, GGLD_TYPE_F16 },
 };
 #define N_CASES (sizeof cases / sizeof cases[0])
+
+/* Of one size in bytes. */
+static const struct {
+    const char *name;
+    const char *dtype;
+    uint32_t width;
+} inputs[] = {
+    { "f16.safetensors", "F16", 2 },
+    { "f32.safetensors", "F32", 4 },
+    { "bf16.safetensors", "BF16", 2 },
+};
+#define N_INPUTS (sizeof inputs / sizeof inputs[0])
 
 static const char *folder = "/var/tmp";
 static long peak_anon_kib;
@@ -260,7 +282,8 @@ static uint64_t next_random(uint64_t *state)
     return *state ^= *state << 17;
 }
 
-/* Halves of either sign up to 2, none of them special. */
+/* Numbers of either sign up to 2, none of them special: of any of the types the
+ * highest bit of the exponent is among those that are cleared. */
 static void fill(uint8_t *bytes, size_t size, uint64_t *state)
 {
     for (size_t i = 0; i + 8 <= size; i += 8) {
@@ -269,19 +292,20 @@ static void fill(uint8_t *bytes, size_t size, uint64_t *state)
     }
 }
 
-static void make_input(const char *path, uint64_t bytes)
+static void make_input(const char *path, const char *dtype, uint32_t width,
+                       uint64_t bytes)
 {
-    uint64_t rows = bytes / N_TENSORS / ROW / 2, each = rows * ROW * 2;
+    uint64_t rows = bytes / N_TENSORS / ROW / width, each = rows * ROW * width;
     char header[8192] = "{";
     size_t n = 1;
     for (int i = 0; i < N_TENSORS; i++)
-        n +=
-            (size_t)snprintf(header + n, sizeof header - n,
-                             "%s\"t%d\":{\"dtype\":\"F16\",\"shape\":[%llu,%d],"
-                             "\"data_offsets\":[%llu,%llu]}",
-                             i > 0 ? "," : "", i, (unsigned long long)rows, ROW,
-                             (unsigned long long)each * (unsigned)i,
-                             (unsigned long long)each * (unsigned)(i + 1));
+        n += (size_t)snprintf(header + n, sizeof header - n,
+                              "%s\"t%d\":{\"dtype\":\"%s\",\"shape\":[%llu,%d],"
+                              "\"data_offsets\":[%llu,%llu]}",
+                              i > 0 ? "," : "", i, dtype,
+                              (unsigned long long)rows, ROW,
+                              (unsigned long long)each * (unsigned)i,
+                              (unsigned long long)each * (unsigned)(i + 1));
     header[n++] = '}';
     while (n % 8 != 0)
         header[n++] = ' ';
@@ -307,18 +331,17 @@ static void make_input(const char *path, uint64_t bytes)
 
 /* ---- the table ---- */
 
-static void run_case(figures *f, const bench_case *c, uint64_t n_elems,
-                     int rounds)
+static void run_case(figures *f, const bench_case *c, uint64_t mib, int rounds)
 {
+    /* What is quantised was made of halves. */
+    uint64_t n_elems = c->from == GGLD_TYPE_F32 ? mib << 18 : mib << 19;
     series reading = { 0 }, writing = { 0 }, kernels = { 0 }, ours = { 0 };
-    uint32_t from =
-        strstr(c->in, "q8_0") != NULL ? GGLD_TYPE_Q8_0 : GGLD_TYPE_F16;
     for (int i = 0; i < rounds; i++) {
         const char *in = path_of(c->in), *out = path_of(c->out);
         series_add(&ours, export_cold(in, out, c->type));
         series_add(&reading, read_cold(in));
         series_add(&writing, write_synced(size_of(out)));
-        series_add(&kernels, run_kernels(from, c->type, n_elems));
+        series_add(&kernels, run_kernels(c->from, c->type, n_elems));
     }
     double read = series_median(&reading), write = series_median(&writing);
     double cores = series_median(&kernels), all = series_median(&ours);
@@ -347,7 +370,9 @@ int main(int argc, char **argv)
             folder = argv[i + 1];
     }
     rounds = rounds < 1 ? 1 : rounds > SERIES_MAX ? SERIES_MAX : rounds;
-    make_input(path_of("in.safetensors"), mib << 20);
+    for (size_t i = 0; i < N_INPUTS; i++)
+        make_input(path_of(inputs[i].name), inputs[i].dtype, inputs[i].width,
+                   mib << 20);
     static const figures_column columns[] = {
         { "seconds", "ggld", 2 },
         { "read_seconds", "read", 2 },
@@ -356,18 +381,19 @@ int main(int argc, char **argv)
         { "ratio", "ratio to the longest of these", 2 },
     };
     figures_begin(&out, json);
-    figures_value(&out, "mib", "MiB of F16", (double)mib, 0);
+    figures_value(&out, "mib", "MiB of each input", (double)mib, 0);
     figures_value(&out, "rounds", "medians of rounds", rounds, 0);
     figures_table(&out, "convert",
                   "input not in memory, output synced; seconds", "from, to",
                   columns, sizeof columns / sizeof columns[0]);
     for (size_t i = 0; i < N_CASES; i++)
-        run_case(&out, &cases[i], mib << 19, rounds);
+        run_case(&out, &cases[i], mib, rounds);
     figures_table_end(&out);
     figures_promise(&out, "anonymous_mib", "most anonymous memory, MiB",
                     (double)peak_anon_kib / 1024, "<= 128");
     figures_end(&out);
-    unlink(path_of("in.safetensors"));
+    for (size_t i = 0; i < N_INPUTS; i++)
+        unlink(path_of(inputs[i].name));
     for (size_t i = 0; i < N_CASES; i++)
         unlink(path_of(cases[i].out));
     return 0;
