@@ -39,6 +39,9 @@ GGLD_MUST_CHECK
 ggld_status ggld_one_file(const ggld_manifest *m, const char *format,
                           ggld_error *err);
 
+/* Is it "ALGO (NAME) = HEX", whatever the algorithm? */
+bool ggld_is_tag_line(ggld_word line);
+
 /* A line about a whole file. */
 GGLD_MUST_CHECK
 ggld_status ggld_add_whole(ggld_manifest *m, uint64_t line, ggld_string path,
@@ -46,6 +49,12 @@ ggld_status ggld_add_whole(ggld_manifest *m, uint64_t line, ggld_string path,
 
 #define GGLD_IN_TOTO_TYPE      "https://in-toto.io/Statement/v1"
 #define GGLD_IN_TOTO_PREDICATE "https://model_signing/signature/v1.0"
+#define GGLD_IN_TOTO_OLD       "https://model_signing/Digests/v0.1"
+
+/* The order of the names of a statement's files: that of the paths' parts, so
+ * that "a/b" comes before "a-b". By bytes; of UTF-8 that is the order of the
+ * characters too. */
+int ggld_resource_order(ggld_string a, ggld_string b);
 
 /* Where a type and dimensions stand as words. */
 void ggld_shape_put(ggld_text *t, const ggld_shape *shape);

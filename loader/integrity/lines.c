@@ -10,6 +10,11 @@
 #include "../base/error.h"
 #include "digest.h"
 
+static bool ends_in_cr(const ggld_word *line)
+{
+    return line->len != 0 && line->data[line->len - 1] == '\r';
+}
+
 bool ggld_lines_next(ggld_lines *l, ggld_word *line)
 {
     if (l->pos == l->size)
@@ -24,6 +29,8 @@ bool ggld_lines_next(ggld_lines *l, ggld_word *line)
     line->data = start;
     line->len = newline == NULL ? left : (size_t)(newline - start);
     l->pos += newline == NULL ? left : line->len + 1;
+    if (l->cr_lf && ends_in_cr(line))
+        line->len--;
     return true;
 }
 
@@ -40,10 +47,38 @@ ggld_status ggld_lines_fail(const ggld_lines *l, ggld_error *err,
                      "%s line %" PRIu64 ": %s", l->label, l->number, text);
 }
 
-void ggld_word_strip_cr(ggld_word *line)
+ggld_status ggld_lines_agree(ggld_lines *l, ggld_error *err)
 {
-    if (line->len != 0 && line->data[line->len - 1] == '\r')
-        line->len--;
+    ggld_lines scan = *l;
+    ggld_word line;
+    bool cr_lf = false;
+    while (ggld_lines_next(&scan, &line)) {
+        /* A last line that was cut may have lost its CR. */
+        bool cr = ends_in_cr(&line);
+        if (scan.number == 1)
+            cr_lf = cr;
+        else if (cr != cr_lf && !scan.unterminated)
+            return ggld_lines_fail(
+                &scan, err, GGLD_E_STRING,
+                "ends in %s and line 1 in %s: a part of it was converted on "
+                "its way; get it as it was written",
+                cr ? "CR LF" : "LF", cr_lf ? "CR LF" : "LF");
+    }
+    l->cr_lf = cr_lf;
+    return GGLD_OK;
+}
+
+ggld_status ggld_lines_end(const ggld_lines *l, ggld_error *err)
+{
+    ggld_lines scan = *l;
+    ggld_word line;
+    if (l->size == 0 || l->text[l->size - 1] == '\n')
+        return GGLD_OK;
+    while (ggld_lines_next(&scan, &line))
+        continue;
+    return ggld_lines_fail(&scan, err, GGLD_E_TRUNCATED,
+                           "cut: the last line has no newline at its end; if "
+                           "it is whole, add one");
 }
 
 ggld_word ggld_word_split(ggld_word *rest, char separator)

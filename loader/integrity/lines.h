@@ -23,9 +23,10 @@ typedef struct ggld_lines {
     uint64_t number;   /* of the current line, from 1 */
     uint64_t offset;   /* of its first byte */
     bool unterminated; /* it is the last one and has no newline */
+    bool cr_lf;        /* all end in CR LF: the CR is no part of the line */
 } ggld_lines;
 
-/* The next line, without its newline; false at the end. */
+/* The next line, without its end; false past the last. */
 bool ggld_lines_next(ggld_lines *l, ggld_word *line);
 
 /* GGLD_E_STRING (or another code) with "LABEL line N: " before the message. */
@@ -33,8 +34,14 @@ ggld_status ggld_lines_fail(const ggld_lines *l, ggld_error *err,
                             ggld_status code, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* Takes a CR off the line's end, as text from other systems has it. */
-void ggld_word_strip_cr(ggld_word *line);
+/* Do all lines end in LF, or all in CR LF, as text from other systems has it?
+ * Then cr_lf says which. To be asked before the first line is taken. */
+GGLD_MUST_CHECK
+ggld_status ggld_lines_agree(ggld_lines *l, ggld_error *err);
+/* Does the last line have its newline? Where it has not, who can tell whether
+ * it was cut? */
+GGLD_MUST_CHECK
+ggld_status ggld_lines_end(const ggld_lines *l, ggld_error *err);
 
 /* Up to the next separator; the rest moves behind that one byte. All of the
  * rest where there is none. */

@@ -33,10 +33,6 @@ static ggld_status take_line(ggld_manifest *m, ggld_lines *l, ggld_word line,
                                "two spaces and a name must follow the digest");
     entry.name.data = line.data + 1;
     entry.name.len = line.len - 1;
-    if (ggld_path_escapes(entry.name))
-        return ggld_lines_fail(
-            l, err, GGLD_E_STRING, "%s leaves its folder ('..')",
-            ggld_quote(entry.name.data, entry.name.len).text);
     return ggld_manifest_add(m, &entry, err);
 }
 
@@ -46,13 +42,8 @@ ggld_status ggld_llama_parse(ggld_manifest *m, ggld_lines *l, ggld_error *err)
     uint32_t subject;
     ggld_status status =
         ggld_manifest_add_subject(m, ggld_string_of(""), &subject, err);
-    while (status == GGLD_OK && ggld_lines_next(l, &line)) {
-        if (l->unterminated)
-            return ggld_lines_fail(l, err, GGLD_E_TRUNCATED,
-                                   "cut: it has no newline at its end");
-        ggld_word_strip_cr(&line);
+    while (status == GGLD_OK && ggld_lines_next(l, &line))
         status = take_line(m, l, line, err);
-    }
     return status;
 }
 

@@ -42,6 +42,11 @@ void ggld_manifest_free(ggld_manifest *m)
     free(m);
 }
 
+const char *ggld_manifest_label(const ggld_manifest *m)
+{
+    return m->label != NULL ? m->label : "manifest";
+}
+
 void ggld_manifest_drop_block(ggld_manifest *m)
 {
     ggld_block *block = m->blocks;

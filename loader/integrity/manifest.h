@@ -49,6 +49,8 @@ typedef struct ggld_block {
 
 struct ggld_manifest {
     uint32_t format;
+    const char *label; /* before messages: its name, and of which format it is;
+                             NULL: it was never text */
     ggld_digest identity; /* sha256 of the text; algo 0: it was never text */
     ggld_block *blocks;
 
@@ -65,6 +67,9 @@ struct ggld_manifest {
     uint64_t n_slots; /* a power of two */
     uint64_t seed;
 };
+
+/* What stands before messages about it. */
+const char *ggld_manifest_label(const ggld_manifest *m);
 
 /* Empty. NULL: no memory. */
 ggld_manifest *ggld_manifest_new(void);

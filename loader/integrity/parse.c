@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -19,19 +20,33 @@
 
 #define MAX_TEXT_BYTES (1u << 30)
 
+/* How a text must end: what closes itself (by a digest, by a brace, by having
+ * just so many digits) needs no newline to be known as whole. */
+enum { OWN_END, NEWLINE_END };
+/* How lines must end: those of a text that has a digest of itself, as they
+ * were; of JSON it does not matter. */
+enum { OWN_LINES, ANY_LINES };
+
 static const struct {
     const char *name;
     ggld_manifest_parser *parse;
     ggld_manifest_writer *write;
+    uint8_t lines;
+    uint8_t end;
 } formats[] = {
-    [GGLD_MANIFEST_GGSUM] = { "ggsum", ggld_ggsum_parse, ggld_ggsum_write },
-    [GGLD_MANIFEST_LLAMA] = { "llama", ggld_llama_parse, ggld_llama_write },
+    [GGLD_MANIFEST_GGSUM] = { "ggsum", ggld_ggsum_parse, ggld_ggsum_write,
+                              OWN_LINES, OWN_END },
+    [GGLD_MANIFEST_LLAMA] = { "llama", ggld_llama_parse, ggld_llama_write,
+                              ANY_LINES, NEWLINE_END },
     [GGLD_MANIFEST_SHA256SUM] = { "sha256sum", ggld_sha256sum_parse,
-                                  ggld_sha256sum_write },
-    [GGLD_MANIFEST_DIGEST] = { "digest", ggld_bare_parse, ggld_bare_write },
-    [GGLD_MANIFEST_LFS] = { "lfs", ggld_lfs_parse, ggld_lfs_write },
-    [GGLD_MANIFEST_IN_TOTO] = { "in-toto", ggld_intoto_parse,
-                                ggld_intoto_write },
+                                  ggld_sha256sum_write, ANY_LINES,
+                                  NEWLINE_END },
+    [GGLD_MANIFEST_DIGEST] = { "digest", ggld_bare_parse, ggld_bare_write,
+                               ANY_LINES, OWN_END },
+    [GGLD_MANIFEST_LFS] = { "lfs", ggld_lfs_parse, ggld_lfs_write, ANY_LINES,
+                            NEWLINE_END },
+    [GGLD_MANIFEST_IN_TOTO] = { "in-toto", ggld_intoto_parse, ggld_intoto_write,
+                                OWN_LINES, OWN_END },
 };
 
 #define N_FORMATS (sizeof formats / sizeof formats[0])
@@ -60,29 +75,51 @@ static bool starts_with(ggld_word text, const char *start)
     return text.len >= len && memcmp(text.data, start, len) == 0;
 }
 
-static bool starts_with_sha256(ggld_word text)
+static bool is_sha256(ggld_word word)
 {
     ggld_digest digest;
-    if (text.len > 0 && text.data[0] == '\\') {
-        text.data++;
-        text.len--;
+    return ggld_digest_parse(&digest, GGLD_ALGO_SHA256, word.data, word.len);
+}
+
+static bool is_sum_line(ggld_word line)
+{
+    if (line.len > 0 && line.data[0] == '\\') {
+        line.data++;
+        line.len--;
     }
-    ggld_word hex = ggld_word_next(&text);
-    return ggld_digest_parse(&digest, GGLD_ALGO_SHA256, hex.data, hex.len);
+    if (ggld_is_tag_line(line))
+        return true;
+    return is_sha256(ggld_word_next(&line));
+}
+
+/* The first line, of JSON from its first character on, without its end. */
+static ggld_word first_line(ggld_word text)
+{
+    size_t blank = 0;
+    while (blank < text.len && memchr(" \t\r\n", text.data[blank], 4) != NULL)
+        blank++;
+    if (blank < text.len && text.data[blank] == '{') {
+        text.data += blank;
+        text.len -= blank;
+    }
+    ggld_word line = ggld_word_split(&text, '\n');
+    if (line.len != 0 && line.data[line.len - 1] == '\r')
+        line.len--;
+    return line;
 }
 
 static uint32_t format_of(ggld_word text)
 {
-    ggld_word line = ggld_word_split(&text, '\n');
+    ggld_word line = first_line(text);
     if (starts_with(line, "ggsum "))
         return GGLD_MANIFEST_GGSUM;
     if (starts_with(line, "version https://git-lfs"))
         return GGLD_MANIFEST_LFS;
     if (starts_with(line, "{"))
         return GGLD_MANIFEST_IN_TOTO;
-    if (starts_with(line, "sha256:"))
+    if (starts_with(line, "sha256:") || is_sha256(line))
         return GGLD_MANIFEST_DIGEST;
-    if (starts_with_sha256(line))
+    if (is_sum_line(line))
         return GGLD_MANIFEST_SHA256SUM;
     uint32_t algo;
     return ggld_word_algo(ggld_word_next(&line), &algo) ? GGLD_MANIFEST_LLAMA
@@ -91,15 +128,34 @@ static uint32_t format_of(ggld_word text)
 
 /* ---- parsing ---- */
 
-/* The name as it stands before messages: control bytes as \xNN, but without
- * the quotes. */
-static ggld_quoted label_of(const char *name)
+/* Does the name end as files of that format are called? */
+static bool is_named_for(const char *name, uint32_t format)
 {
-    ggld_quoted label = ggld_quote(name, strlen(name));
-    size_t len = strlen(label.text);
-    memmove(label.text, label.text + 1, len - 1);
-    label.text[len - 2] = '\0';
-    return label;
+    const char *dot = strrchr(name, '.');
+    return dot != NULL && strcmp(dot + 1, formats[format].name) == 0;
+}
+
+/* The name as it stands before messages, and what kind of text it is: control
+ * bytes as \xNN, but without the quotes. Of a long path the end. */
+static ggld_status set_label(ggld_manifest *m, const char *name,
+                             ggld_error *err)
+{
+    enum { MOST = 60, ROOM = GGLD_QUOTE_MAX + 32 };
+    size_t len = strlen(name);
+    const char *dots = len > MOST ? "..." : "";
+    ggld_quoted q = ggld_quote(name + (len > MOST ? len - MOST : 0),
+                               len > MOST ? MOST : len);
+    char *label = ggld_manifest_block(m, ROOM);
+    if (label == NULL)
+        return ggld_fail(err, GGLD_E_NOMEM, ggld_nowhere(),
+                         "manifest: no memory for its name");
+    int n = snprintf(label, ROOM, "%s%.*s", dots, (int)strlen(q.text) - 2,
+                     q.text + 1);
+    if (m->format != GGLD_MANIFEST_ANY && !is_named_for(name, m->format))
+        snprintf(label + n, (size_t)(ROOM - n), " (%s)",
+                 formats[m->format].name);
+    m->label = label;
+    return GGLD_OK;
 }
 
 /* A NUL ends a line for some programs and not for others. */
@@ -128,11 +184,28 @@ static ggld_status identify(ggld_manifest *m, const ggld_lines *l,
     return ggld_digest_of(&m->identity, GGLD_ALGO_SHA256, l->text, size, err);
 }
 
-static ggld_status parse_into(ggld_manifest *m, ggld_lines *l, uint32_t format,
-                              ggld_error *err)
+/* What is asked of the text as a whole, before it is read. */
+static ggld_status look_over(ggld_manifest *m, ggld_lines *l, ggld_error *err)
+{
+    ggld_status status = refuse_nul(l, err);
+    if (status == GGLD_OK)
+        status = identify(m, l, err);
+    if (status == GGLD_OK && formats[m->format].lines == ANY_LINES)
+        status = ggld_lines_agree(l, err);
+    if (status == GGLD_OK && formats[m->format].end == NEWLINE_END)
+        status = ggld_lines_end(l, err);
+    return status;
+}
+
+static ggld_status parse_into(ggld_manifest *m, const char *name, ggld_lines *l,
+                              uint32_t format, ggld_error *err)
 {
     ggld_word text = { l->text, l->size };
     m->format = format != GGLD_MANIFEST_ANY ? format : format_of(text);
+    ggld_status status = set_label(m, name, err);
+    if (status != GGLD_OK)
+        return status;
+    l->label = m->label;
     if (l->size == 0)
         return ggld_fail(err, GGLD_E_TRUNCATED, ggld_nowhere(),
                          "%s: empty, no manifest", l->label);
@@ -140,9 +213,7 @@ static ggld_status parse_into(ggld_manifest *m, ggld_lines *l, uint32_t format,
         return ggld_fail(err, GGLD_E_MAGIC, ggld_nowhere(),
                          "%s: no manifest of a known kind; it starts with %s",
                          l->label, ggld_quote(l->text, l->size).text);
-    ggld_status status = refuse_nul(l, err);
-    if (status == GGLD_OK)
-        status = identify(m, l, err);
+    status = look_over(m, l, err);
     if (status == GGLD_OK)
         status = formats[m->format].parse(m, l, err);
     if (status == GGLD_OK)
@@ -151,19 +222,21 @@ static ggld_status parse_into(ggld_manifest *m, ggld_lines *l, uint32_t format,
 }
 
 /* Room in a new manifest for size bytes of text and a NUL, into *text. */
-static ggld_status make_room(ggld_manifest **out, char **text,
-                             const char *label, uint64_t size, ggld_error *err)
+static ggld_status make_room(ggld_manifest **out, char **text, const char *name,
+                             uint64_t size, ggld_error *err)
 {
     if (size > MAX_TEXT_BYTES)
-        return ggld_fail(err, GGLD_E_LIMIT, ggld_nowhere(),
-                         "%s: %" PRIu64 " bytes; a manifest has at most %u",
-                         label, size, MAX_TEXT_BYTES);
+        return ggld_fail(
+            err, GGLD_E_LIMIT, ggld_nowhere(),
+            "manifest %s: %" PRIu64 " bytes; it may have %u at most",
+            ggld_quote(name, strlen(name)).text, size, MAX_TEXT_BYTES);
     ggld_manifest *m = ggld_manifest_new();
     char *room = m == NULL ? NULL : ggld_manifest_block(m, size);
     if (room == NULL) {
         ggld_manifest_free(m);
         return ggld_fail(err, GGLD_E_NOMEM, ggld_nowhere(),
-                         "%s: no memory for %" PRIu64 " bytes", label, size);
+                         "manifest %s: no memory for %" PRIu64 " bytes",
+                         ggld_quote(name, strlen(name)).text, size);
     }
     *text = room;
     *out = m;
@@ -172,12 +245,12 @@ static ggld_status make_room(ggld_manifest **out, char **text,
 
 /* text is in m's own room. m is taken over, or freed. */
 static ggld_status parse_own(ggld_manifest **out, ggld_manifest *m,
-                             const char *label, char *text, size_t size,
+                             const char *name, char *text, size_t size,
                              uint32_t format, ggld_error *err)
 {
-    ggld_lines lines = { label, text, size, 0, 0, 0, false };
+    ggld_lines lines = { "", text, size, 0, 0, 0, false, false };
     text[size] = '\0';
-    ggld_status status = parse_into(m, &lines, format, err);
+    ggld_status status = parse_into(m, name, &lines, format, err);
     if (status != GGLD_OK) {
         ggld_manifest_free(m);
         return status;
@@ -186,30 +259,30 @@ static ggld_status parse_own(ggld_manifest **out, ggld_manifest *m,
     return GGLD_OK;
 }
 
-static ggld_status check_format(const char *label, uint32_t format,
+static ggld_status check_format(const char *name, uint32_t format,
                                 ggld_error *err)
 {
     return format < N_FORMATS
                ? GGLD_OK
                : ggld_fail(err, GGLD_E_INVALID, ggld_nowhere(),
-                           "%s: %u is no format of manifests", label, format);
+                           "manifest %s: %u is no format of manifests",
+                           ggld_quote(name, strlen(name)).text, format);
 }
 
 ggld_status ggld_manifest_parse(ggld_manifest **out, const char *name,
                                 const void *text, size_t size, uint32_t format,
                                 ggld_error *err)
 {
-    ggld_quoted label = label_of(name);
     ggld_manifest *m = NULL;
     char *copy = NULL;
-    ggld_status status = check_format(label.text, format, err);
+    ggld_status status = check_format(name, format, err);
     if (status == GGLD_OK)
-        status = make_room(&m, &copy, label.text, size, err);
+        status = make_room(&m, &copy, name, size, err);
     if (status != GGLD_OK)
         return status;
     if (size != 0)
         memcpy(copy, text, size);
-    return parse_own(out, m, label.text, copy, size, format, err);
+    return parse_own(out, m, name, copy, size, format, err);
 }
 
 /* ---- from a file ---- */
@@ -250,17 +323,15 @@ static ggld_status read_text(int fd, const char *path, char *text, size_t size,
 static ggld_status read_fd(ggld_manifest **out, int fd, const char *path,
                            uint32_t format, ggld_error *err)
 {
-    /* Inside its NUL: the base name is the end of the path. */
-    ggld_quoted label = label_of(ggld_path_base(ggld_string_of(path)).data);
     ggld_manifest *m = NULL;
     char *text = NULL;
     uint64_t size = 0;
     size_t got;
     ggld_status status = size_of_text(fd, path, &size, err);
     if (status == GGLD_OK)
-        status = check_format(label.text, format, err);
+        status = check_format(path, format, err);
     if (status == GGLD_OK)
-        status = make_room(&m, &text, label.text, size, err);
+        status = make_room(&m, &text, path, size, err);
     if (status != GGLD_OK)
         return status;
     status = read_text(fd, path, text, (size_t)size, &got, err);
@@ -268,7 +339,7 @@ static ggld_status read_fd(ggld_manifest **out, int fd, const char *path,
         ggld_manifest_free(m);
         return status;
     }
-    return parse_own(out, m, label.text, text, got, format, err);
+    return parse_own(out, m, path, text, got, format, err);
 }
 
 ggld_status ggld_manifest_read(ggld_manifest **out, const char *path,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Formats that are little more than one digest of a file they do not name: a
- * registry's "sha256:HEX", and a Git LFS pointer, which has the size too. */
+ * registry's "sha256:HEX" (or the 64 digits alone), and a Git LFS pointer,
+ * which has the size too. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -24,7 +25,6 @@ static ggld_word line_of(ggld_lines *l)
 {
     ggld_word line = { l->text + l->size, 0 };
     (void)ggld_lines_next(l, &line);
-    ggld_word_strip_cr(&line);
     return line;
 }
 
@@ -41,9 +41,17 @@ static ggld_status at_end(ggld_lines *l, ggld_error *err)
 ggld_status ggld_bare_parse(ggld_manifest *m, ggld_lines *l, ggld_error *err)
 {
     ggld_digest digest;
-    ggld_word line = line_of(l);
-    if (!ggld_word_digest(line, &digest) || digest.algo != GGLD_ALGO_SHA256)
-        return not_the_line(l, line, "sha256:HEX", err);
+    ggld_word line = line_of(l), hex = line;
+    if (line.len > 7 && memcmp(line.data, "sha256:", 7) == 0)
+        (void)ggld_word_split(&hex, ':');
+    if (!ggld_digest_parse(&digest, GGLD_ALGO_SHA256, hex.data, hex.len))
+        return not_the_line(l, line, "sha256: and 64 hex digits", err);
+    /* It may be what is left of a line that had a name. */
+    if (hex.data == line.data && l->unterminated)
+        return ggld_lines_fail(l, err, GGLD_E_TRUNCATED,
+                               "cut: 64 hex digits, and no newline behind "
+                               "them; if they are all, put sha256: before "
+                               "them");
     ggld_status status =
         ggld_add_whole(m, l->number, ggld_string_of(""), &digest, err);
     return status == GGLD_OK ? at_end(l, err) : status;

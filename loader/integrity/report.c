@@ -167,8 +167,9 @@ static void summarize_good(ggld_verify_report *r)
     }
     if (n[GGLD_SCOPE_TENSOR] != 0)
         len += snprintf(r->summary + len, sizeof r->summary - (size_t)len,
-                        "%s %" PRIu64 " digests of tensors", comma,
-                        n[GGLD_SCOPE_TENSOR]);
+                        "%s %" PRIu64 " digest%s of tensors", comma,
+                        n[GGLD_SCOPE_TENSOR],
+                        n[GGLD_SCOPE_TENSOR] == 1 ? "" : "s");
     if (r->n_by_verdict[GGLD_VERDICT_UNCOVERED] != 0)
         snprintf(r->summary + len, sizeof r->summary - (size_t)len,
                  "; not covered: %s%s%s",

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* What a manifest says of one file. Lines are about it where they name it by
- * its full path, or, where none does, by its base name. */
+/* What a manifest says of one file. Names are compared and nothing is opened by
+ * them, so that one may have any parts: lines are about the file where they name
+ * it by its full path, or, where none does, by its base name; of several those
+ * whose folders fit best. */
+#include <inttypes.h>
 #include <string.h>
 
 #include "../base/error.h"
@@ -8,19 +11,63 @@
 #include "manifest.h"
 #include "names.h"
 
-typedef enum match { NO_MATCH, BASE_MATCH, FULL_MATCH } match;
+/* How well a name fits: not at all; by so many parts from its end on, twice
+ * counted and one more where it has no others; wholly, but for "." and more
+ * slashes than one; byte for byte. */
+typedef uint32_t match;
+#define NO_MATCH    0u
+#define WHOLE_MATCH (UINT32_MAX - 1)
+#define EQUAL_MATCH UINT32_MAX
+
+/* Takes slashes, and parts that are ".", off its end. */
+static void trim(ggld_string *path)
+{
+    while (path->len != 0) {
+        const char *last = path->data + path->len - 1;
+        bool dot = *last == '.' && (path->len == 1 || last[-1] == '/');
+        if (*last != '/' && !dot)
+            return;
+        path->len--;
+    }
+}
+
+/* Takes part off path's end, if it is the last one of path. Looks at no more
+ * of path: there may be millions of candidates in one line. */
+static bool take_part(ggld_string *path, ggld_string part)
+{
+    if (path->len < part.len || part.len == 0)
+        return false;
+    uint64_t start = path->len - part.len;
+    if (memcmp(path->data + start, part.data, (size_t)part.len) != 0 ||
+        (start != 0 && path->data[start - 1] != '/'))
+        return false;
+    path->len = start;
+    return true;
+}
+
+static bool is_absolute(ggld_string path)
+{
+    return path.len != 0 && path.data[0] == '/';
+}
 
 static match match_path(ggld_string named, const char *path)
 {
-    ggld_string wanted;
     if (path == NULL || named.len == 0)
-        return FULL_MATCH;
-    wanted = ggld_string_of(path);
+        return EQUAL_MATCH;
+    ggld_string wanted = ggld_string_of(path), left = named, rest = wanted;
+    match n = 0;
     if (ggld_string_equal(named, wanted))
-        return FULL_MATCH;
-    return ggld_string_equal(ggld_path_base(named), ggld_path_base(wanted))
-               ? BASE_MATCH
-               : NO_MATCH;
+        return EQUAL_MATCH;
+    while (take_part(&left, ggld_path_base(rest))) {
+        rest.len -= ggld_path_base(rest).len;
+        n++;
+        trim(&left);
+        trim(&rest);
+    }
+    if (n != 0 && left.len == 0 && rest.len == 0 &&
+        is_absolute(named) == is_absolute(wanted))
+        return WHOLE_MATCH;
+    return 2 * n + (n != 0 && left.len == 0 && !is_absolute(named));
 }
 
 /* The part of a llama line's name that is the file's. Either may have colons:
@@ -29,7 +76,7 @@ static match match_path(ggld_string named, const char *path)
 static match split_name(ggld_string all, const char *path, uint64_t *path_len)
 {
     match best = NO_MATCH;
-    for (uint64_t i = 0; i <= all.len && best != FULL_MATCH; i++) {
+    for (uint64_t i = 0; i <= all.len && best != EQUAL_MATCH; i++) {
         if (i < all.len && all.data[i] != ':')
             continue;
         ggld_string left = { all.data, i };
@@ -50,7 +97,7 @@ static match match_entry(const ggld_manifest *m, const ggld_entry *entry,
         *file = m->subjects[entry->subject].path;
         /* One that has just one subject is of that file, whatever it is
          * called here. */
-        return m->format == GGLD_MANIFEST_GGSUM ? FULL_MATCH
+        return m->format == GGLD_MANIFEST_GGSUM ? EQUAL_MATCH
                                                 : match_path(*file, path);
     }
     match found = split_name(entry->name, path, &len);
@@ -63,7 +110,7 @@ static match best_match(const ggld_manifest *m, const char *path)
 {
     match best = NO_MATCH;
     ggld_string file;
-    for (uint64_t i = 0; i < m->n_entries && best != FULL_MATCH; i++) {
+    for (uint64_t i = 0; i < m->n_entries && best != EQUAL_MATCH; i++) {
         match found = match_entry(m, &m->entries[i], path, &file);
         best = found > best ? found : best;
     }
@@ -74,7 +121,8 @@ static match best_match(const ggld_manifest *m, const char *path)
 
 typedef struct selection {
     ggld_manifest *to;
-    char *room; /* for strings; as large as all of from's are */
+    const char *label; /* before messages */
+    char *room;        /* for strings; as large as all of from's are */
     ggld_string file;
     bool has_file;
 } selection;
@@ -137,12 +185,12 @@ static ggld_status same_file(selection *s, ggld_string file, const char *path,
         return GGLD_OK;
     if (path == NULL)
         return ggld_fail(err, GGLD_E_INVALID, ggld_nowhere(),
-                         "manifest: it speaks of %s and of %s; say which one "
+                         "%s: it speaks of %s and of %s; say which one "
                          "is meant",
-                         ggld_quote(s->file.data, s->file.len).text,
+                         s->label, ggld_quote(s->file.data, s->file.len).text,
                          ggld_quote(file.data, file.len).text);
     return ggld_fail(err, GGLD_E_INVALID, ggld_nowhere(),
-                     "manifest: both %s and %s could be this file",
+                     "%s: both %s and %s could be this file", s->label,
                      ggld_quote(s->file.data, s->file.len).text,
                      ggld_quote(file.data, file.len).text);
 }
@@ -167,12 +215,27 @@ static ggld_status select_entries(selection *s, const ggld_manifest *from,
     }
     if (s->has_file)
         return GGLD_OK;
-    return ggld_fail(err, GGLD_E_INVALID, ggld_nowhere(),
-                     "manifest: no digest of %s is in it (%u entries are "
-                     "about other files)",
-                     path == NULL ? "a file"
-                                  : ggld_quote(path, strlen(path)).text,
-                     (unsigned)from->n_entries);
+    return ggld_fail(
+        err, GGLD_E_INVALID, ggld_nowhere(),
+        "%s: no digest of %s is in it (%" PRIu64 " %s other files)", s->label,
+        path == NULL ? "a file" : ggld_quote(path, strlen(path)).text,
+        from->n_entries,
+        from->n_entries == 1 ? "line is about" : "lines are about");
+}
+
+static ggld_status keep_label(ggld_manifest *to, const ggld_manifest *from,
+                              ggld_error *err)
+{
+    if (from->label == NULL)
+        return GGLD_OK;
+    size_t len = strlen(from->label);
+    char *copy = ggld_manifest_block(to, len);
+    if (copy == NULL)
+        return ggld_fail(err, GGLD_E_NOMEM, ggld_nowhere(),
+                         "manifest: no memory for its name");
+    memcpy(copy, from->label, len + 1);
+    to->label = copy;
+    return GGLD_OK;
 }
 
 static ggld_status select_into(ggld_manifest *to, const ggld_manifest *from,
@@ -180,6 +243,7 @@ static ggld_status select_into(ggld_manifest *to, const ggld_manifest *from,
 {
     /* A llama line's name may become the file's too. */
     selection s = { to,
+                    ggld_manifest_label(from),
                     ggld_manifest_block(to,
                                         2 * ggld_manifest_strings_bytes(from)),
                     { "", 0 },
@@ -191,8 +255,11 @@ static ggld_status select_into(ggld_manifest *to, const ggld_manifest *from,
     if (status != GGLD_OK)
         return status;
     to->format = from->format;
+    status = keep_label(to, from, err);
+    if (status != GGLD_OK)
+        return status;
     to->identity = from->identity;
-    return ggld_manifest_seal(to, "manifest", err);
+    return ggld_manifest_seal(to, s.label, err);
 }
 
 ggld_status ggld_manifest_select(ggld_manifest **out, const ggld_manifest *from,

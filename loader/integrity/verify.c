@@ -12,6 +12,7 @@
 #include "../base/error.h"
 #include "../base/quote.h"
 #include "comparison.h"
+#include "digest.h"
 #include "names.h"
 
 ggld_status ggld_verify_request_of(const ggld_manifest *expected,
@@ -159,21 +160,23 @@ void ggld_put_differs(ggld_comparison *c, const ggld_found *item)
     char expected[GGLD_DIGEST_TEXT_MAX], actual[GGLD_DIGEST_TEXT_MAX];
     char where[64] = "";
     const char *kind = item->scope == GGLD_SCOPE_TENSOR ? "tensor " : "";
+    const char *verb = item->scope == GGLD_SCOPE_TENSORS ? "differ" : "differs";
     const char *algo = ggld_algo_name(item->expected.algo);
     ggld_digest_text(&item->expected, expected);
     ggld_digest_text(&item->actual, actual);
     if (ggld_digest_is_empty_input(&item->expected)) {
         ggld_report_put(c->report, item,
-                        "%s%s differs: the manifest has the %s of no bytes at "
+                        "%s%s %s: the manifest has the %s of no bytes at "
                         "all (%.16s...), made of an empty file; it is %s",
-                        kind, subject_text(item).text, algo, expected, actual);
+                        kind, subject_text(item).text, verb, algo, expected,
+                        actual);
         return;
     }
     if (item->bad_bytes != 0)
         snprintf(where, sizeof where, " first in bytes %" PRIu64 " + %" PRIu64,
                  item->bad_offset, item->bad_bytes);
-    ggld_report_put(c->report, item, "%s%s differs%s: expected %s %s, it is %s",
-                    kind, subject_text(item).text, where, algo, expected,
+    ggld_report_put(c->report, item, "%s%s %s%s: expected %s %s, it is %s",
+                    kind, subject_text(item).text, verb, where, algo, expected,
                     actual);
 }
 
@@ -229,6 +232,30 @@ static void note_gaps(ggld_comparison *c)
         note_uncovered(c, GGLD_SCOPE_TENSORS, "the tensors");
 }
 
+/* llama-gguf-hash ends with a line about all tensors for each of its digests.
+ * Where tensors have one that they have not together, a line is not there, and
+ * nothing else shows that the text was cut behind another. */
+static void note_missing_end(ggld_comparison *c)
+{
+    uint32_t of_each = 0, of_all = 0;
+    if (c->expected->format != GGLD_MANIFEST_LLAMA)
+        return;
+    for (uint64_t i = 0; i < c->expected->n_entries; i++) {
+        const ggld_entry *entry = &c->expected->entries[i];
+        uint32_t bit = GGLD_ALGO_BIT(entry->digest.algo);
+        of_each |= entry->scope == GGLD_SCOPE_TENSOR ? bit : 0;
+        of_all |= entry->scope == GGLD_SCOPE_TENSORS ? bit : 0;
+    }
+    for (uint32_t algo = 1; algo < GGLD_ALGO_LIMIT; algo++) {
+        char text[64];
+        if ((of_each & ~of_all & GGLD_ALGO_BIT(algo)) == 0)
+            continue;
+        snprintf(text, sizeof text, "the tensors together by %s, a last line",
+                 ggld_algo_name(algo));
+        note_uncovered(c, GGLD_SCOPE_TENSORS, text);
+    }
+}
+
 static void compare_all(ggld_comparison *c)
 {
     const ggld_subject *said = &c->expected->subjects[0];
@@ -248,6 +275,7 @@ static void compare_all(ggld_comparison *c)
     compare_tree(c);
     ggld_put_extras(c);
     note_gaps(c);
+    note_missing_end(c);
 }
 
 /* What is put from now on is about that file. */
@@ -331,9 +359,9 @@ static void compare_whole(ggld_comparison *c)
                         .name = { "", 0 },
                         .new_name = { "", 0 } };
     ggld_report_put(c->report, &item,
-                    "%" PRIu64 " digests of what is inside: not checked, as "
+                    "%" PRIu64 " digest%s of what is inside: not checked, as "
                     "the file does not open",
-                    n_left);
+                    n_left, n_left == 1 ? "" : "s");
 }
 
 ggld_status ggld_verify_compare_whole(ggld_verify_report **out,

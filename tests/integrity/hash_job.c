@@ -281,7 +281,6 @@ static void test_bad_arguments(void)
     ggld_close(file);
 }
 
-/* Memory does not grow with the file. */
 /* ---- what does not open ---- */
 
 typedef struct compared {
@@ -356,6 +355,7 @@ static void test_whole_file(void)
     free(copy);
 }
 
+/* Memory does not grow with the file. */
 static void test_memory(void)
 {
     ggld_manifest *m;
