@@ -2,7 +2,9 @@
 /* Reading the OpenSSF model-signing statement (in-toto Statement v1, predicate type
  * https://model_signing/signature/v1.0): the sha256 of each file of a model,
  * sorted by name, and a subject whose digest is the sha256 of those digests'
- * bytes, one behind the other. Reading is json-c's, which bounds the depth. */
+ * bytes, one behind the other. Of its forerunner, Digests/v0.1, the subjects are
+ * the files, and there is no digest of all. Reading is json-c's, which bounds
+ * the depth. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -135,27 +137,71 @@ static ggld_status keep_name(ggld_manifest *m, const ggld_lines *l,
     return GGLD_OK;
 }
 
-static ggld_status take_resource(ggld_manifest *m, const ggld_lines *l,
-                                 struct json_object *resource,
-                                 ggld_digest *digest, ggld_error *err)
+/* In which orders are the names so far? The statement's is that of the paths'
+ * parts; whoever sorts names as they are is not wrong either. */
+typedef struct resource_order {
+    ggld_string last;
+    bool by_parts, by_bytes;
+} resource_order;
+
+static int by_bytes(ggld_string a, ggld_string b)
 {
-    struct json_object *named = member(resource, "name");
-    ggld_string name;
-    if (named == NULL || !json_object_is_type(named, json_type_string) ||
-        !is_string(member(resource, "algorithm"), "sha256") ||
-        !take_sha256(member(resource, "digest"), digest))
-        return refuse(l, "a resource without name, algorithm sha256 and digest",
-                      err);
-    name.data = json_object_get_string(named);
-    name.len = (size_t)json_object_get_string_len(named);
+    size_t n = (size_t)(a.len < b.len ? a.len : b.len);
+    int order = memcmp(a.data, b.data, n);
+    if (order != 0)
+        return order;
+    return a.len < b.len ? -1 : a.len > b.len;
+}
+
+static ggld_status check_order(const ggld_lines *l, resource_order *o,
+                               ggld_string name, ggld_error *err)
+{
+    ggld_string last = o->last;
+    o->by_parts &= ggld_resource_order(last, name) <= 0;
+    o->by_bytes &= by_bytes(last, name) <= 0;
+    o->last = name;
+    if (o->by_parts || o->by_bytes)
+        return GGLD_OK;
+    return ggld_fail(err, GGLD_E_STRING, ggld_nowhere(),
+                     "%s: the resource %s comes behind %s: they are not sorted "
+                     "by name",
+                     l->label, ggld_quote(name.data, name.len).text,
+                     ggld_quote(last.data, last.len).text);
+}
+
+/* The name of a file, which lives as long as the manifest. */
+static ggld_status take_name(ggld_manifest *m, const ggld_lines *l,
+                             struct json_object *named, ggld_string *out,
+                             ggld_error *err)
+{
+    ggld_string name = { json_object_get_string(named),
+                         (size_t)json_object_get_string_len(named) };
     if (name.len == 0 || name.data[0] == '/' || ggld_path_escapes(name))
         return ggld_fail(err, GGLD_E_STRING, ggld_nowhere(),
                          "%s: the resource %s is not inside the model's folder",
                          l->label, ggld_quote(name.data, name.len).text);
     ggld_status status = keep_name(m, l, &name, err);
-    if (status != GGLD_OK)
-        return status;
-    return ggld_add_whole(m, 1, name, digest, err);
+    if (status == GGLD_OK)
+        *out = name;
+    return status;
+}
+
+static ggld_status take_resource(ggld_manifest *m, const ggld_lines *l,
+                                 struct json_object *resource,
+                                 ggld_digest *digest, resource_order *order,
+                                 ggld_error *err)
+{
+    struct json_object *named = member(resource, "name");
+    ggld_string name = { "", 0 };
+    if (named == NULL || !json_object_is_type(named, json_type_string) ||
+        !is_string(member(resource, "algorithm"), "sha256") ||
+        !take_sha256(member(resource, "digest"), digest))
+        return refuse(l, "a resource without name, algorithm sha256 and digest",
+                      err);
+    ggld_status status = take_name(m, l, named, &name, err);
+    if (status == GGLD_OK)
+        status = check_order(l, order, name, err);
+    return status == GGLD_OK ? ggld_add_whole(m, 1, name, digest, err) : status;
 }
 
 /* The resources, and what their digests come to. */
@@ -164,13 +210,14 @@ static ggld_status take_resources(ggld_manifest *m, const ggld_lines *l,
                                   ggld_hasher *hasher, ggld_error *err)
 {
     ggld_status status = GGLD_OK;
+    resource_order order = { { "", 0 }, true, true };
     if (resources == NULL || !json_object_is_type(resources, json_type_array))
         return refuse(l, "the statement has no resources", err);
     size_t n = json_object_array_length(resources);
     for (size_t i = 0; i < n && status == GGLD_OK; i++) {
         ggld_digest digest = { 0 };
         status = take_resource(m, l, json_object_array_get_idx(resources, i),
-                               &digest, err);
+                               &digest, &order, err);
         if (status == GGLD_OK)
             ggld_hasher_update(hasher, digest.bytes, digest.size);
     }
@@ -197,28 +244,108 @@ static ggld_status check_subject(const ggld_lines *l,
     return GGLD_OK;
 }
 
+/* ---- Digests/v0.1 ---- */
+
+/* It says of which kind its digest is where that is not plain. */
+static bool is_of_whole_file(struct json_object *subject)
+{
+    struct json_object *kind =
+        member(member(subject, "annotations"), "actual_hash_algorithm");
+    return kind == NULL || is_string(kind, "file-sha256");
+}
+
+static ggld_status take_old_subject(ggld_manifest *m, const ggld_lines *l,
+                                    struct json_object *subject,
+                                    ggld_error *err)
+{
+    struct json_object *named = member(subject, "name");
+    ggld_string name = { "", 0 };
+    ggld_digest digest;
+    if (named == NULL || !json_object_is_type(named, json_type_string) ||
+        !take_sha256(member(member(subject, "digest"), "sha256"), &digest))
+        return refuse(l, "a subject without name and sha256", err);
+    if (!is_of_whole_file(subject))
+        return ggld_fail(err, GGLD_E_UNSUPPORTED, ggld_nowhere(),
+                         "%s: digests of files are wanted (annotation "
+                         "actual_hash_algorithm \"file-sha256\")",
+                         l->label);
+    ggld_status status = take_name(m, l, named, &name, err);
+    return status == GGLD_OK ? ggld_add_whole(m, 1, name, &digest, err)
+                             : status;
+}
+
+static ggld_status take_old(ggld_manifest *m, const ggld_lines *l,
+                            struct json_object *subjects, ggld_error *err)
+{
+    ggld_status status = GGLD_OK;
+    if (subjects == NULL || !json_object_is_type(subjects, json_type_array) ||
+        json_object_array_length(subjects) == 0)
+        return refuse(l, "the statement has no subjects", err);
+    for (size_t i = 0;
+         i < json_object_array_length(subjects) && status == GGLD_OK; i++)
+        status =
+            take_old_subject(m, l, json_object_array_get_idx(subjects, i), err);
+    return status;
+}
+
+/* ---- the statement ---- */
+
+static ggld_status check_head(const ggld_lines *l, struct json_object *root,
+                              ggld_error *err)
+{
+    if (member(root, "dsseEnvelope") != NULL || member(root, "payload") != NULL)
+        return ggld_fail(err, GGLD_E_UNSUPPORTED, ggld_nowhere(),
+                         "%s: a signed envelope; check its signature with the "
+                         "signer's tool, and give the statement inside: jq -r "
+                         "'.dsseEnvelope.payload // .payload' FILE | base64 -d",
+                         l->label);
+    if (!is_string(member(root, "_type"), GGLD_IN_TOTO_TYPE) ||
+        (!is_string(member(root, "predicateType"), GGLD_IN_TOTO_PREDICATE) &&
+         !is_string(member(root, "predicateType"), GGLD_IN_TOTO_OLD)))
+        return refuse(l,
+                      "no statement of type " GGLD_IN_TOTO_PREDICATE
+                      " (or " GGLD_IN_TOTO_OLD ")",
+                      err);
+    return GGLD_OK;
+}
+
+static ggld_status check_serialization(const ggld_lines *l,
+                                       struct json_object *serialization,
+                                       ggld_error *err)
+{
+    static const struct {
+        const char *key, *wanted;
+    } rows[] = { { "method", "files" }, { "hash_type", "sha256" } };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct json_object *is = member(serialization, rows[i].key);
+        const char *text = is == NULL ? "" : json_object_get_string(is);
+        if (!is_string(is, rows[i].wanted))
+            return ggld_fail(err, GGLD_E_UNSUPPORTED, ggld_nowhere(),
+                             "%s: serialization %s is %s; \"%s\" is wanted: "
+                             "sha256 digests of files",
+                             l->label, rows[i].key,
+                             is == NULL ? "missing"
+                                        : ggld_quote(text, strlen(text)).text,
+                             rows[i].wanted);
+    }
+    return GGLD_OK;
+}
+
 static ggld_status take_statement(ggld_manifest *m, const ggld_lines *l,
                                   struct json_object *root, ggld_error *err)
 {
     ggld_hasher hasher;
     ggld_digest all;
     struct json_object *predicate = member(root, "predicate");
-    struct json_object *serialization = member(predicate, "serialization");
-    if (member(root, "dsseEnvelope") != NULL || member(root, "payload") != NULL)
-        return ggld_fail(err, GGLD_E_UNSUPPORTED, ggld_nowhere(),
-                         "%s: a signed envelope; check its signature with the "
-                         "signer's tool, and give the statement inside",
-                         l->label);
-    if (!is_string(member(root, "_type"), GGLD_IN_TOTO_TYPE) ||
-        !is_string(member(root, "predicateType"), GGLD_IN_TOTO_PREDICATE))
-        return refuse(l, "no statement of type " GGLD_IN_TOTO_PREDICATE, err);
-    if (!is_string(member(serialization, "method"), "files"))
-        return ggld_fail(err, GGLD_E_UNSUPPORTED, ggld_nowhere(),
-                         "%s: digests of files are wanted (serialization "
-                         "method \"files\")",
-                         l->label);
-    ggld_status status =
-        ggld_hasher_init(&hasher, GGLD_ALGO_BIT(GGLD_ALGO_SHA256), err);
+    ggld_status status = check_head(l, root, err);
+    if (status != GGLD_OK)
+        return status;
+    if (is_string(member(root, "predicateType"), GGLD_IN_TOTO_OLD))
+        return take_old(m, l, member(root, "subject"), err);
+    status = check_serialization(l, member(predicate, "serialization"), err);
+    if (status != GGLD_OK)
+        return status;
+    status = ggld_hasher_init(&hasher, GGLD_ALGO_BIT(GGLD_ALGO_SHA256), err);
     if (status != GGLD_OK)
         return status;
     status = take_resources(m, l, member(predicate, "resources"), &hasher, err);

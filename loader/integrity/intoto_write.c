@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Writing the OpenSSF model-signing statement: the files' sha256, sorted by
- * name, and the sha256 of those digests' bytes. The text has one form, so that
- * the same files give the same statement. */
+ * name, and the sha256 of those digests' bytes. A model is a folder there: files
+ * are named from the one that all are in, and the subject is called as that
+ * folder is. The text has one form, so that the same files give the same
+ * statement. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,15 +18,23 @@ typedef struct resource {
     const ggld_entry *entry;
 } resource;
 
-/* By bytes; of UTF-8 that is the order of the characters too. */
+static int order_of(char c)
+{
+    return c == '/' ? 0 : (unsigned char)c + 1;
+}
+
+int ggld_resource_order(ggld_string a, ggld_string b)
+{
+    for (uint64_t i = 0; i < a.len && i < b.len; i++)
+        if (a.data[i] != b.data[i])
+            return order_of(a.data[i]) - order_of(b.data[i]);
+    return a.len < b.len ? -1 : a.len > b.len;
+}
+
 static int by_name(const void *a, const void *b)
 {
     const resource *x = a, *y = b;
-    size_t n = (size_t)(x->name.len < y->name.len ? x->name.len : y->name.len);
-    int order = memcmp(x->name.data, y->name.data, n);
-    if (order != 0)
-        return order;
-    return x->name.len < y->name.len ? -1 : x->name.len > y->name.len;
+    return ggld_resource_order(x->name, y->name);
 }
 
 static bool is_utf8(ggld_string name)
@@ -38,16 +48,67 @@ static bool is_utf8(ggld_string name)
     return name.len != 0;
 }
 
+/* ---- the folder ---- */
+
+/* What all paths begin with, up to a slash and with it. */
+static ggld_string common_folder(const ggld_manifest *m)
+{
+    ggld_string folder = m->subjects[0].path;
+    for (uint64_t i = 0; i < m->n_subjects; i++) {
+        ggld_string path = m->subjects[i].path;
+        uint64_t n = 0;
+        while (n < folder.len && n < path.len && folder.data[n] == path.data[n])
+            n++;
+        folder.len = n;
+    }
+    folder.len -= ggld_path_base(folder).len;
+    return folder;
+}
+
+/* Is it made of parts that lead down? */
+static bool leads_down(ggld_string path)
+{
+    while (path.len != 0) {
+        ggld_string part = ggld_path_base(path);
+        if (part.len == 0 || ggld_string_equal(part, ggld_string_of(".")) ||
+            ggld_string_equal(part, ggld_string_of("..")))
+            return false;
+        path.len -= part.len;
+        if (path.len == 1)
+            return false; /* a slash before all */
+        path.len -= path.len != 0;
+    }
+    return true;
+}
+
+/* The folder's own name; that of the first file where it has none here. */
+static ggld_string model_name(ggld_string folder, const resource *first)
+{
+    folder.len -= folder.len != 0;
+    ggld_string name = ggld_path_base(folder);
+    return leads_down(name) && is_utf8(name) ? name : first->name;
+}
+
+/* ---- the files ---- */
+
 /* All subjects, sorted; they must be told apart by their names. */
-static ggld_status collect(const ggld_manifest *m, resource *resources,
-                           ggld_error *err)
+static ggld_status collect(const ggld_manifest *m, ggld_string folder,
+                           resource *resources, ggld_error *err)
 {
     for (uint32_t i = 0; i < m->n_subjects; i++) {
         resource *r = &resources[i];
         ggld_status status = ggld_whole_sha256(m, i, "in-toto", &r->entry, err);
         if (status != GGLD_OK)
             return status;
-        r->name = ggld_path_base(m->subjects[i].path);
+        r->name.data = m->subjects[i].path.data + folder.len;
+        r->name.len = m->subjects[i].path.len - folder.len;
+        if (!leads_down(r->name))
+            return ggld_fail(
+                err, GGLD_E_STRING, ggld_nowhere(),
+                "manifest: a statement is of one folder, and %s "
+                "does not lead into the folder of the others",
+                ggld_quote(m->subjects[i].path.data, m->subjects[i].path.len)
+                    .text);
         if (!is_utf8(r->name))
             return ggld_fail(err, GGLD_E_STRING, ggld_nowhere(),
                              "manifest: in-toto can't write the name %s; it "
@@ -59,8 +120,7 @@ static ggld_status collect(const ggld_manifest *m, resource *resources,
         if (by_name(&resources[i - 1], &resources[i]) == 0)
             return ggld_fail(
                 err, GGLD_E_DUPLICATE, ggld_nowhere(),
-                "manifest: two files are called %s; a statement is of one "
-                "folder",
+                "manifest: two files are called %s in one folder",
                 ggld_quote(resources[i].name.data, resources[i].name.len).text);
     return GGLD_OK;
 }
@@ -98,13 +158,13 @@ static ggld_status digest_of_all(const resource *resources, uint64_t n,
     return status;
 }
 
-/* The subject is called after the first file. */
-static void put_statement(ggld_text *t, const resource *resources, uint64_t n,
+static void put_statement(ggld_text *t, ggld_string model,
+                          const resource *resources, uint64_t n,
                           const ggld_digest *all)
 {
     ggld_text_printf(t, "{\n  \"_type\": \"" GGLD_IN_TOTO_TYPE "\",\n"
                         "  \"subject\": [\n    {\n      \"name\": ");
-    put_string(t, resources[0].name);
+    put_string(t, model);
     ggld_text_printf(t, ",\n      \"digest\": {\n        \"sha256\": \"");
     ggld_text_digest(t, all);
     ggld_text_printf(t,
@@ -132,18 +192,20 @@ ggld_status ggld_intoto_write(const ggld_manifest *m, ggld_text *t,
                               ggld_error *err)
 {
     ggld_digest all;
+    if (m->n_subjects == 0)
+        return ggld_fail(err, GGLD_E_INVALID, ggld_nowhere(),
+                         "manifest: no files for a statement");
+    ggld_string folder = common_folder(m);
     resource *resources = calloc((size_t)m->n_subjects + 1, sizeof *resources);
     if (resources == NULL)
         return ggld_fail(err, GGLD_E_NOMEM, ggld_nowhere(),
                          "manifest: no memory for the statement");
-    ggld_status status = collect(m, resources, err);
-    if (status == GGLD_OK && m->n_subjects == 0)
-        status = ggld_fail(err, GGLD_E_INVALID, ggld_nowhere(),
-                           "manifest: no files for a statement");
+    ggld_status status = collect(m, folder, resources, err);
     if (status == GGLD_OK)
         status = digest_of_all(resources, m->n_subjects, &all, err);
     if (status == GGLD_OK)
-        put_statement(t, resources, m->n_subjects, &all);
+        put_statement(t, model_name(folder, &resources[0]), resources,
+                      m->n_subjects, &all);
     free(resources);
     return status;
 }
