@@ -69,13 +69,18 @@ typedef enum ggld_scope {
 } ggld_scope;
 
 typedef enum ggld_manifest_format {
-    GGLD_MANIFEST_ANY = 0,   /* on reading: told from its first line */
-    GGLD_MANIFEST_GGSUM = 1, /* ggld's own, see ggld-ggsum(5) */
-    GGLD_MANIFEST_LLAMA = 2, /* what llama-gguf-hash prints and checks */
-    GGLD_MANIFEST_SHA256SUM = 3,
-    GGLD_MANIFEST_DIGEST = 4, /* one "sha256:HEX", as registries give */
-    GGLD_MANIFEST_LFS = 5,    /* a Git LFS pointer, for the real file */
-    GGLD_MANIFEST_IN_TOTO = 6 /* the OpenSSF model-signing statement */
+    GGLD_MANIFEST_ANY = 0,       /* on reading: told from its first line */
+    GGLD_MANIFEST_GGSUM = 1,     /* ggld's own, see ggld-ggsum(5) */
+    GGLD_MANIFEST_LLAMA = 2,     /* what llama-gguf-hash prints and checks */
+    GGLD_MANIFEST_SHA256SUM = 3, /* lines with a tag are read too:
+                                    "SHA1 (FILE) = HEX" */
+    GGLD_MANIFEST_DIGEST = 4,    /* one "sha256:HEX", as registries give; when
+                                 read also HEX alone, with its newline */
+    GGLD_MANIFEST_LFS = 5,       /* a Git LFS pointer, for the real file */
+    /* The OpenSSF model-signing statement. Its files are named from the folder
+     * that all are in by the names that they were hashed under, and its subject
+     * is called as that folder is. */
+    GGLD_MANIFEST_IN_TOTO = 6
 } ggld_manifest_format;
 
 /* "ggsum", "llama", "sha256sum", "digest", "lfs", "in-toto"; NULL for a number
@@ -88,8 +93,11 @@ GGLD_API bool ggld_manifest_format_from_name(const char *name, uint32_t *out);
 typedef struct ggld_manifest ggld_manifest;
 
 /* Reads size bytes of text, which need not outlive the call; name stands in
- * messages ("MODEL.gguf.ggsum line 12: ..."). Nothing is skipped: a line that
- * is cut, unknown, garbled or there twice is refused.
+ * messages ("MODEL.gguf.ggsum line 12: ...", or with the format behind it where
+ * it does not end in that). Nothing is skipped: a line that is cut, unknown,
+ * garbled or there twice is refused. The formats, how their lines end, how a
+ * text that was cut is known, and which names are taken for a file's are in
+ * ggld-manifests(5).
  *
  * GGLD_E_STRING: a line that is not as it must be; offset is the line's first
  * byte, index its number less one. GGLD_E_DUPLICATE: a line that says what
@@ -216,6 +224,16 @@ GGLD_API GGLD_MUST_CHECK
 ggld_status ggld_hash_start(ggld_job **out, struct uv_loop_s *loop,
                             ggld_file *file, const ggld_hash_options *options,
                             ggld_hash_done done, void *user, ggld_error *err);
+
+/* The same of a file that need be no model: its size, and digests of all of it.
+ * Of the options scopes is 0 or GGLD_SCOPE_FILE, flags and what is said of chunks
+ * 0, and a uuid is none of algos. fd, a regular file, is read with pread and must
+ * stay open until done. On one thread of the pool, in bounded memory. */
+GGLD_API GGLD_MUST_CHECK
+ggld_status ggld_hash_whole_start(ggld_job **out, struct uv_loop_s *loop,
+                                  int fd, const ggld_hash_options *options,
+                                  ggld_hash_done done, void *user,
+                                  ggld_error *err);
 
 /* What the manifest says of the file at path (as in ggld_verify_options), as
  * ggld_scope bits: what a good verification will have covered. 0: nothing, or
@@ -490,11 +508,12 @@ ggld_status ggld_open_verified(ggld_file **out, const char *path,
 
 /* key_pem: a PEM file's text, PKCS #8, without a passphrase. The signature is
  * the raw 64 bytes, as `openssl pkeyutl -sign -rawin` makes them.
- * GGLD_E_INVALID: it is no such key. */
+ * GGLD_E_INVALID: it is no such key; the message says what it is. */
 GGLD_API GGLD_MUST_CHECK
 ggld_status ggld_sign(const void *text, size_t size, const char *key_pem,
                       uint8_t signature[GGLD_SIGNATURE_BYTES], ggld_error *err);
-/* GGLD_E_CHECKSUM: it is not this key's signature of this text. */
+/* GGLD_E_CHECKSUM: it is not this key's signature of this text.
+ * GGLD_E_INVALID: as above, of the public key. */
 GGLD_API GGLD_MUST_CHECK
 ggld_status ggld_sign_check(const void *text, size_t size,
                             const char *public_key_pem,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Verifying a file that does not open as a model: size, and the digests of all
- * of it and of its first bytes, which need no look inside. One chain of reads
- * from start to end, a slot's run at a time. */
+/* Hashing any file, and verifying one that does not open as a model: size, and
+ * the digests of all of it and of its first bytes, which need no look inside. One
+ * chain of reads from start to end, a slot's run at a time. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -25,11 +25,14 @@
 
 typedef struct whole_job {
     ggld_job job;
-    int fd; /* the app's */
-    const ggld_manifest *manifest;
-    char *path; /* or NULL */
+    int fd;                        /* the app's */
+    const ggld_manifest *manifest; /* to verify with; NULL: to be made */
+    char *path;                    /* or NULL */
     ggld_verify_done done;
+    ggld_hash_done hash_done;
     void *user;
+    uint32_t hash_algos;
+    ggld_manifest *made;
 
     ggld_manifest *expected; /* what of it is about the file */
     ggld_verify_report *report;
@@ -39,7 +42,7 @@ typedef struct whole_job {
     uint64_t metadata_bytes; /* as the manifest has it; 0: not said */
     uint64_t at, end;        /* of reading */
     uint64_t read_bytes;     /* by the last run */
-    bool compared;
+    bool ended;
 } whole_job;
 
 /* ---- what is there, as a manifest ---- */
@@ -64,8 +67,16 @@ static ggld_status add_digests(ggld_manifest *m, uint32_t scope,
 static ggld_status describe(whole_job *self, ggld_manifest *m, ggld_error *err)
 {
     uint32_t subject;
-    ggld_string unnamed = { "", 0 };
-    ggld_status status = ggld_manifest_add_subject(m, unnamed, &subject, err);
+    ggld_string name = { "", 0 };
+    if (self->manifest == NULL && self->path != NULL) {
+        name.len = strlen(self->path);
+        char *copy = ggld_manifest_block(m, name.len);
+        if (copy == NULL)
+            return ggld_fail(err, GGLD_E_NOMEM, ggld_nowhere(),
+                             "hash: no memory for the file's name");
+        name.data = memcpy(copy, self->path, (size_t)name.len);
+    }
+    ggld_status status = ggld_manifest_add_subject(m, name, &subject, err);
     if (status != GGLD_OK)
         return status;
     m->subjects[0].has_size = true;
@@ -78,17 +89,21 @@ static ggld_status describe(whole_job *self, ggld_manifest *m, ggld_error *err)
     return status == GGLD_OK ? ggld_manifest_seal(m, "file", err) : status;
 }
 
-static ggld_status compare(whole_job *self, ggld_error *err)
+static ggld_status finish(whole_job *self, ggld_error *err)
 {
     ggld_manifest *actual = ggld_manifest_new();
     if (actual == NULL)
         return ggld_fail(err, GGLD_E_NOMEM, ggld_nowhere(),
                          "verify: no memory for what was found");
     ggld_status status = describe(self, actual, err);
-    if (status == GGLD_OK)
+    if (status == GGLD_OK && self->manifest != NULL)
         status = ggld_verify_compare_whole(&self->report, self->expected,
                                            actual, err);
-    self->compared = status == GGLD_OK;
+    self->ended = status == GGLD_OK;
+    if (status == GGLD_OK && self->manifest == NULL) {
+        self->made = actual;
+        return GGLD_OK;
+    }
     ggld_manifest_free(actual);
     return status;
 }
@@ -116,22 +131,32 @@ static uint32_t algos_of(const ggld_manifest *m, uint32_t scope)
     return algos & ~GGLD_ALGO_BIT(GGLD_ALGO_UUID);
 }
 
-static ggld_status whole_begin(ggld_job *job, ggld_error *err)
+/* What is to be hashed to say what the manifest says. */
+static ggld_status ask_manifest(whole_job *self, uint32_t *all,
+                                uint32_t *metadata, ggld_error *err)
 {
-    whole_job *self = (whole_job *)job;
-    ggld_status status = look_at_file(self, err);
-    if (status == GGLD_OK)
-        status = ggld_manifest_select(&self->expected, self->manifest,
-                                      self->path, err);
+    ggld_status status =
+        ggld_manifest_select(&self->expected, self->manifest, self->path, err);
     if (status != GGLD_OK)
         return status;
     const ggld_subject *said = &self->expected->subjects[0];
-    uint32_t all = algos_of(self->expected, GGLD_SCOPE_FILE);
-    uint32_t metadata = 0;
+    *all = algos_of(self->expected, GGLD_SCOPE_FILE);
     if (said->has_metadata_size) {
         self->metadata_bytes = said->metadata_bytes;
-        metadata = algos_of(self->expected, GGLD_SCOPE_METADATA);
+        *metadata = algos_of(self->expected, GGLD_SCOPE_METADATA);
     }
+    return GGLD_OK;
+}
+
+static ggld_status whole_begin(ggld_job *job, ggld_error *err)
+{
+    whole_job *self = (whole_job *)job;
+    uint32_t all = self->hash_algos, metadata = 0;
+    ggld_status status = look_at_file(self, err);
+    if (status == GGLD_OK && self->manifest != NULL)
+        status = ask_manifest(self, &all, &metadata, err);
+    if (status != GGLD_OK)
+        return status;
     if (metadata != 0)
         self->end = ggld_min_u64(self->metadata_bytes, self->file_bytes);
     if (all != 0)
@@ -175,7 +200,7 @@ static ggld_status read_piece(whole_job *self, ggld_error *err)
 static bool whole_next(ggld_job *job, uint32_t slot)
 {
     (void)slot;
-    return !((whole_job *)job)->compared;
+    return !((whole_job *)job)->ended;
 }
 
 static ggld_status whole_run(ggld_job *job, uint32_t slot, ggld_error *err)
@@ -189,7 +214,7 @@ static ggld_status whole_run(ggld_job *job, uint32_t slot, ggld_error *err)
         status = read_piece(self, err);
     self->read_bytes = self->at - from;
     if (status == GGLD_OK && self->at == self->end)
-        status = compare(self, err);
+        status = finish(self, err);
     return status;
 }
 
@@ -215,17 +240,24 @@ static void whole_done(ggld_job *job, const ggld_error *result)
 {
     whole_job *self = (whole_job *)job;
     ggld_verify_report *report = NULL;
+    ggld_manifest *made = NULL;
     if (result->code == GGLD_OK) {
         report = self->report;
+        made = self->made;
         self->report = NULL;
+        self->made = NULL;
     }
-    self->done(job, report, result, self->user);
+    if (self->hash_done != NULL)
+        self->hash_done(job, made, result, self->user);
+    else
+        self->done(job, report, result, self->user);
 }
 
 static void whole_destroy(ggld_job *job)
 {
     whole_job *self = (whole_job *)job;
     ggld_verify_report_free(self->report);
+    ggld_manifest_free(self->made);
     free(self->path);
     free(self);
 }
@@ -252,21 +284,37 @@ static ggld_status check_options(const ggld_verify_options *o, ggld_error *err)
                               4, err);
 }
 
-static whole_job *whole_new(const ggld_verify_options *options)
+static whole_job *whole_new(const char *path, ggld_job_progress progress)
 {
     whole_job *self = calloc(1, sizeof *self);
     if (self == NULL)
         return NULL;
-    if (options->path != NULL)
-        self->path = strdup(options->path);
-    if (options->path != NULL && self->path == NULL) {
+    if (path != NULL)
+        self->path = strdup(path);
+    if (path != NULL && self->path == NULL) {
         free(self);
         return NULL;
     }
     self->job.kind = &whole_kind;
     self->job.n_slots = 1;
-    self->job.progress = options->progress;
+    self->job.progress = progress;
     return self;
+}
+
+static ggld_status launch(whole_job *self, struct uv_loop_s *loop, int fd,
+                          void *user, ggld_job **out, ggld_error *err)
+{
+    self->job.loop = loop;
+    self->job.user = user;
+    self->fd = fd;
+    self->user = user;
+    ggld_status status = ggld_job_launch(&self->job, err);
+    if (status != GGLD_OK) {
+        whole_destroy(&self->job);
+        return status;
+    }
+    *out = &self->job;
+    return GGLD_OK;
 }
 
 ggld_status ggld_verify_whole_start(ggld_job **out, struct uv_loop_s *loop,
@@ -286,21 +334,55 @@ ggld_status ggld_verify_whole_start(ggld_job **out, struct uv_loop_s *loop,
     ggld_status status = check_options(options, err);
     if (status != GGLD_OK)
         return status;
-    whole_job *self = whole_new(options);
+    whole_job *self = whole_new(options->path, options->progress);
     if (self == NULL)
         return ggld_fail(err, GGLD_E_NOMEM, ggld_nowhere(),
                          "verify job: no memory");
-    self->job.loop = loop;
-    self->job.user = user;
-    self->fd = fd;
     self->manifest = manifest;
     self->done = done;
-    self->user = user;
-    status = ggld_job_launch(&self->job, err);
-    if (status != GGLD_OK) {
-        whole_destroy(&self->job);
+    return launch(self, loop, fd, user, out, err);
+}
+
+/* ---- ggld_hash_whole_start ---- */
+
+static ggld_status check_hash_options(const ggld_hash_options *o,
+                                      ggld_error *err)
+{
+    ggld_status status = ggld_check_options("hash", o->struct_size, sizeof *o,
+                                            o->reserved, 4, err);
+    if (status != GGLD_OK)
         return status;
-    }
-    *out = &self->job;
+    if (o->flags != 0 || (o->scopes & ~(uint32_t)GGLD_SCOPE_FILE) != 0 ||
+        o->chunk_algo != 0 || o->chunk_bytes != 0 ||
+        (o->algos & GGLD_ALGO_BIT(GGLD_ALGO_UUID)) != 0 ||
+        (o->algos & ~GGLD_ALGO_ALL) != 0)
+        return ggld_fail(err, GGLD_E_INVALID, ggld_nowhere(),
+                         "hash: of a file that is not looked into there are "
+                         "digests of all of it only, by sha256, sha1, xxh64 "
+                         "and xxh3");
     return GGLD_OK;
+}
+
+ggld_status ggld_hash_whole_start(ggld_job **out, struct uv_loop_s *loop,
+                                  int fd, const ggld_hash_options *options,
+                                  ggld_hash_done done, void *user,
+                                  ggld_error *err)
+{
+    ggld_hash_options standard = ggld_hash_options_init();
+    if (out == NULL || loop == NULL || fd < 0 || done == NULL)
+        return ggld_fail(err, GGLD_E_INVALID, ggld_nowhere(),
+                         "hash job: out, loop, fd and done are needed");
+    if (options == NULL)
+        options = &standard;
+    ggld_status status = check_hash_options(options, err);
+    if (status != GGLD_OK)
+        return status;
+    whole_job *self = whole_new(options->name, options->progress);
+    if (self == NULL)
+        return ggld_fail(err, GGLD_E_NOMEM, ggld_nowhere(),
+                         "hash job: no memory");
+    self->hash_algos =
+        options->algos != 0 ? options->algos : GGLD_ALGO_BIT(GGLD_ALGO_SHA256);
+    self->hash_done = done;
+    return launch(self, loop, fd, user, out, err);
 }

@@ -64,6 +64,7 @@ typedef enum what {
     STREAM,
     STREAM_WORKERS,
     HASH,
+    HASH_WHOLE,
     VERIFY,
     VERIFY_WHOLE,
     VERIFIER,
@@ -74,9 +75,9 @@ typedef enum what {
 } what;
 
 static const char *const names[] = {
-    "open",  "prefetch", "stream",       "stream on workers",
-    "hash",  "verify",   "verify whole", "verifier",
-    "parse", "write",    "cache"
+    "open",     "prefetch",   "stream", "stream on workers",
+    "hash",     "hash whole", "verify", "verify whole",
+    "verifier", "parse",      "write",  "cache"
 };
 
 static ggld_status start(what w, uv_loop_t *loop, ggld_file *file, int fd,
@@ -102,6 +103,9 @@ static ggld_status start(what w, uv_loop_t *loop, ggld_file *file, int fd,
                                  on_done, e, err);
     case HASH:
         return ggld_hash_start(&job, loop, file, &hash, on_hashed, e, err);
+    case HASH_WHOLE:
+        hash = hash_options(BIT_SHA256 | BIT_XXH3, 0, "m");
+        return ggld_hash_whole_start(&job, loop, fd, &hash, on_hashed, e, err);
     case VERIFY:
         return ggld_verify_start(&job, loop, file, known, NULL, on_verified, e,
                                  err);

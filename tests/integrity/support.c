@@ -2,10 +2,12 @@
 /* What the tests of digests share. */
 #include "support.h"
 
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <uv.h>
 
@@ -94,6 +96,26 @@ ggld_status hash_path(const char *path, const ggld_hash_options *options,
         return status;
     status = hash_file(file, options, out, err);
     ggld_close(file);
+    return status;
+}
+
+ggld_status hash_whole(const char *path, const ggld_hash_options *options,
+                       ggld_manifest **out, ggld_error *err)
+{
+    uv_loop_t loop;
+    ggld_job *job;
+    ending e = { 0 };
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    must(fd >= 0, path);
+    uv_loop_init(&loop);
+    ggld_status status =
+        ggld_hash_whole_start(&job, &loop, fd, options, take_manifest, &e, err);
+    status = run(&loop, status, &e, err);
+    close(fd);
+    must((status == GGLD_OK) == (e.manifest != NULL),
+         "expected a manifest with success only");
+    if (status == GGLD_OK)
+        *out = e.manifest;
     return status;
 }
 

@@ -322,3 +322,64 @@ Test(digest, names_and_text_go_both_ways)
     cr_expect_null(ggld_algo_name(0));
     cr_expect_null(ggld_algo_name(6));
 }
+
+/* ---- of what need be no model ---- */
+
+Test(digest, any_file_has_digests_of_all_of_it)
+{
+    static const struct {
+        const char *text, *sha256, *sha1;
+    } rows[] = {
+        { "",
+          "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+          "da39a3ee5e6b4b0d3255bfef95601890afd80709" },
+        { "abc",
+          "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
+          "a9993e364706816aba3e25717850c26c9cd0d89d" },
+    };
+    ggld_hash_options options = hash_options(BIT_SHA256 | BIT_SHA1, 0, "d/m");
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        ggld_manifest *m;
+        ggld_manifest_entry e = { .struct_size = sizeof e };
+        model_save(path, rows[i].text, strlen(rows[i].text));
+        cr_assert_eq(hash_whole(path, &options, &m, &err), GGLD_OK, "%s",
+                     err.message);
+        cr_expect_str_eq(digest_in(m, GGLD_SCOPE_FILE, GGLD_ALGO_SHA256, ""),
+                         rows[i].sha256);
+        cr_expect_str_eq(digest_in(m, GGLD_SCOPE_FILE, GGLD_ALGO_SHA1, ""),
+                         rows[i].sha1);
+        cr_expect_eq(ggld_manifest_count(m), 2);
+        cr_expect(ggld_manifest_at(m, 0, &e) && e.file.len == 3 &&
+                      memcmp(e.file.data, "d/m", 3) == 0,
+                  "expected the name d/m");
+        ggld_manifest_free(m);
+    }
+}
+
+Test(digest, whole_files_have_no_other_digests)
+{
+    static const struct {
+        uint32_t flags, algos, scopes, chunk_algo;
+        uint64_t chunk_bytes;
+    } bad[] = {
+        { GGLD_HASH_KEEP_CACHE, 0, 0, 0, 0 },
+        { 0, BIT_UUID, 0, 0, 0 },
+        { 0, 1u << 9, 0, 0, 0 },
+        { 0, 0, GGLD_SCOPE_TENSOR, 0, 0 },
+        { 0, 0, GGLD_SCOPE_FILE | GGLD_SCOPE_CHUNKS, 0, 0 },
+        { 0, 0, 0, GGLD_ALGO_XXH3, 0 },
+        { 0, 0, 0, 0, 4096 },
+    };
+    model_save(path, "abc", 3);
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        ggld_manifest *m;
+        ggld_hash_options options =
+            hash_options(bad[i].algos, bad[i].scopes, "m");
+        options.flags = bad[i].flags;
+        options.chunk_algo = bad[i].chunk_algo;
+        options.chunk_bytes = bad[i].chunk_bytes;
+        ggld_status status = hash_whole(path, &options, &m, &err);
+        cr_expect_eq(status, GGLD_E_INVALID, "row %zu: expected %s, got %s", i,
+                     "GGLD_E_INVALID", ggld_status_name(status));
+    }
+}
