@@ -1,179 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 /* ggld hash: the digests of models, as a manifest. */
+#include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include <uv.h>
 
 #include "command.h"
 #include "digests.h"
+#include "hashing.h"
 #include "jobs.h"
 #include "model.h"
-#include "opts.h"
 #include "outfile.h"
 #include "paths.h"
 #include "report.h"
 #include "text.h"
 
-enum {
-    OPT_ALGO,
-    OPT_FORMAT,
-    OPT_OUTPUT,
-    OPT_SAVE,
-    OPT_WHOLE,
-    OPT_CHUNKS,
-    OPT_UNCACHED,
-    OPT_SINGLE,
-    OPT_JSON
-};
-
-/* What is made of all files. */
-typedef struct hashing {
-    const args *a;
-    uint32_t format;
-    ggld_hash_options options;
-    ggld_manifest *all;
-    json_object *json; /* an array, or NULL */
-} hashing;
-
 typedef struct hash_run {
     job_run run;
     ggld_manifest *manifest;
 } hash_run;
-
-/* ---- options ---- */
-
-/* What a format says when nothing else is asked for. */
-static void fill_defaults(uint32_t format, bool whole, ggld_hash_options *o)
-{
-    switch (format) {
-    case GGLD_MANIFEST_GGSUM:
-        o->scopes = GGLD_SCOPE_METADATA | GGLD_SCOPE_TENSOR | GGLD_SCOPE_CHUNKS;
-        if (whole)
-            o->scopes |= GGLD_SCOPE_FILE | GGLD_SCOPE_TENSORS;
-        break;
-    case GGLD_MANIFEST_LLAMA:
-        o->scopes = GGLD_SCOPE_TENSOR | GGLD_SCOPE_TENSORS;
-        if (o->algos == 0) /* as llama-gguf-hash does */
-            o->algos = GGLD_ALGO_BIT(GGLD_ALGO_XXH64);
-        break;
-    default:
-        o->scopes = GGLD_SCOPE_FILE;
-        break;
-    }
-    if ((o->algos & GGLD_ALGO_BIT(GGLD_ALGO_UUID)) != 0)
-        o->scopes |= GGLD_SCOPE_TENSORS;
-}
-
-/* ALGO, ALGO:SIZE or none. */
-static int parse_chunks(const args *a, const char *text, ggld_hash_options *o)
-{
-    char algo[16];
-    size_t len;
-    if (text == NULL)
-        return STATUS_GOOD;
-    if (strcmp(text, "none") == 0) {
-        o->scopes &= ~(uint32_t)GGLD_SCOPE_CHUNKS;
-        return STATUS_GOOD;
-    }
-    len = strcspn(text, ":");
-    if (len < sizeof algo) {
-        memcpy(algo, text, len);
-        algo[len] = '\0';
-        if (ggld_algo_from_name(algo, &o->chunk_algo) &&
-            (text[len] == '\0' || (opts_size(text + len + 1, &o->chunk_bytes) &&
-                                   o->chunk_bytes != 0)))
-            return STATUS_GOOD;
-    }
-    return report_usage(a,
-                        "--chunks is '%s': sha256 or xxh3, or sha256:256K, or "
-                        "none",
-                        text);
-}
-
-/* Can all be said of several files? Shards: of how many FILE is one; 0: several
- * files were given. */
-static int check_many(const hashing *h, uint32_t n_shards)
-{
-    const char *format = ggld_manifest_format_name(h->format);
-    bool ggsum = h->format == GGLD_MANIFEST_GGSUM;
-
-    if (h->a->values[OPT_SAVE] != NULL || h->a->values[OPT_JSON] != NULL ||
-        (!ggsum && h->format != GGLD_MANIFEST_DIGEST &&
-         h->format != GGLD_MANIFEST_LFS))
-        return STATUS_GOOD;
-    if (n_shards != 0)
-        return report_usage(h->a,
-                            "%s speaks of one file, and FILE is a shard of a "
-                            "set of %" PRIu32 ": --single hashes that one%s",
-                            format, n_shards,
-                            ggsum ? ", --save writes a ggsum beside each"
-                                  : "; sha256sum speaks of all");
-    return report_usage(h->a, "%s speaks of one file, and %d were given: %s",
-                        format, h->a->n_operands,
-                        ggsum ? "--save writes a ggsum beside each"
-                              : "sha256sum speaks of several");
-}
-
-/* A uuid is the model's, over all its tensors, and llama-gguf-hash, which
- * defines it, knows no sets: there is none to compare it with. */
-static int check_set(const hashing *h, uint32_t n_shards)
-{
-    if ((h->options.algos & GGLD_ALGO_BIT(GGLD_ALGO_UUID)) != 0)
-        return report_usage(h->a,
-                            "a uuid is of all tensors of one file, and FILE is "
-                            "a shard of a set of %" PRIu32
-                            ": --single has that of this file, and that of "
-                            "the model is to be had when it is merged",
-                            n_shards);
-    return check_many(h, n_shards);
-}
-
-/* What the format can't say is not worth reading a model for. */
-static int check_algos(const hashing *h)
-{
-    bool sha256_only =
-        h->format != GGLD_MANIFEST_GGSUM && h->format != GGLD_MANIFEST_LLAMA;
-    uint32_t algos = h->options.algos;
-    if (!sha256_only || algos == 0 || algos == GGLD_ALGO_BIT(GGLD_ALGO_SHA256))
-        return STATUS_GOOD;
-    return report_usage(h->a,
-                        "--algo is '%s', and %s has sha256 only; use ggsum or "
-                        "llama for others",
-                        h->a->values[OPT_ALGO],
-                        ggld_manifest_format_name(h->format));
-}
-
-static int parse(hashing *h, const args *a)
-{
-    bool json = a->values[OPT_JSON] != NULL, save = a->values[OPT_SAVE] != NULL;
-    h->a = a;
-    h->format = GGLD_MANIFEST_GGSUM;
-    h->options = ggld_hash_options_init();
-    int status = format_parse(a, a->values[OPT_FORMAT], &h->format);
-    if (status == STATUS_GOOD)
-        status = algos_parse(a, a->values[OPT_ALGO], &h->options.algos);
-    if (status == STATUS_GOOD && !json)
-        status = check_algos(h);
-    if (status != STATUS_GOOD)
-        return status;
-    fill_defaults(h->format, a->values[OPT_WHOLE] != NULL, &h->options);
-    if (a->values[OPT_UNCACHED] != NULL)
-        h->options.flags = GGLD_HASH_KEEP_CACHE;
-    h->options.progress = job_run_progress;
-    if (json && (save || a->values[OPT_OUTPUT] != NULL))
-        return report_usage(a, "--json prints, it does not write manifests");
-    if (save &&
-        (a->values[OPT_OUTPUT] != NULL || h->format != GGLD_MANIFEST_GGSUM))
-        return report_usage(a, "--save writes FILE.ggsum for each FILE; it "
-                               "takes no --output and no other format");
-    if (a->n_operands > 1) {
-        status = check_many(h, 0);
-        if (status != STATUS_GOOD)
-            return status;
-    }
-    return parse_chunks(a, a->values[OPT_CHUNKS], &h->options);
-}
 
 /* ---- one file ---- */
 
@@ -185,17 +35,54 @@ static void take_manifest(ggld_job *job, ggld_manifest *manifest,
     job_run_done(job, result, &r->run);
 }
 
-static int hash_model(hashing *h, const model *m, hash_run *r)
+/* A statement's files are named from a folder, which has a name of its own: its
+ * real one, so that no path of it goes by ".." or a link. */
+static int full_name(const char *path, char out[DIGESTS_PATH_MAX])
+{
+    char folder[DIGESTS_PATH_MAX];
+    const char *slash = strrchr(path, '/');
+    const char *base = slash != NULL ? slash + 1 : path;
+    int n = snprintf(folder, sizeof folder, "%.*s", (int)(base - path), path);
+    char *real =
+        n < (int)sizeof folder ? realpath(n == 0 ? "." : folder, NULL) : NULL;
+    if (real == NULL)
+        return report_errno(path, errno, "cannot tell its folder");
+    n = snprintf(out, DIGESTS_PATH_MAX, "%s/%s",
+                 strcmp(real, "/") == 0 ? "" : real, base);
+    free(real);
+    return n < DIGESTS_PATH_MAX
+               ? STATUS_GOOD
+               : report_errno(path, ENAMETOOLONG, "cannot tell its folder");
+}
+
+/* m has a file, or fd is open. */
+static ggld_status start(hashing *h, uv_loop_t *loop, const model *m, int fd,
+                         hash_run *r, ggld_error *err)
+{
+    ggld_job *job;
+    ggld_hash_options whole = h->options;
+    if (m->file != NULL)
+        return ggld_hash_start(&job, loop, m->file, &h->options, take_manifest,
+                               r, err);
+    whole.flags = 0;
+    return ggld_hash_whole_start(&job, loop, fd, &whole, take_manifest, r, err);
+}
+
+static int hash_model(hashing *h, const model *m, int fd, hash_run *r)
 {
     uv_loop_t loop;
-    ggld_job *job;
     ggld_error err;
+    char name[DIGESTS_PATH_MAX];
     h->options.name = m->path;
+    if (h->format == GGLD_MANIFEST_IN_TOTO) {
+        if (full_name(m->path, name) != STATUS_GOOD)
+            return STATUS_FAULT;
+        h->options.name = name;
+    }
     int status = job_run_begin(&r->run, &loop, m->path, "hashing");
     if (status != STATUS_GOOD)
         return status;
-    if (ggld_hash_start(&job, &loop, m->file, &h->options, take_manifest, r,
-                        &err) != GGLD_OK)
+    if (start(h, &loop, m, fd, r, &err) != GGLD_OK)
         return job_run_failed(&r->run, &loop, &err);
     return job_run_finish(&r->run, &loop);
 }
@@ -296,10 +183,10 @@ static int keep(hashing *h, const model *m, hash_run *r)
     return status;
 }
 
-static int hash_file(hashing *h, const model *m)
+static int hash_file(hashing *h, const model *m, int fd)
 {
     hash_run r = { .manifest = NULL };
-    int status = hash_model(h, m, &r);
+    int status = hash_model(h, m, fd, &r);
     if (status != STATUS_GOOD)
         return status;
     if (h->json == NULL)
@@ -307,18 +194,56 @@ static int hash_file(hashing *h, const model *m)
     return keep(h, m, &r);
 }
 
+/* A regular file that can be read, and does not open as a model. */
+static bool is_no_model(const char *path, uint32_t flags)
+{
+    ggld_open_options how = ggld_open_options_init();
+    ggld_file *file;
+    struct stat st;
+    ggld_error err;
+    how.flags = flags;
+    if (stat(path, &st) != 0 || !S_ISREG(st.st_mode))
+        return false;
+    if (ggld_open_path(&file, path, &how, &err) == GGLD_OK) {
+        ggld_close(file);
+        return false;
+    }
+    return err.sys_errno == 0 && err.code != GGLD_E_NOMEM &&
+           !model_opens_alone(path);
+}
+
+/* Its sha256 can be had all the same. */
+static int hash_any(hashing *h, const char *path)
+{
+    struct stat st;
+    model m = { .path = path };
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0 || fstat(fd, &st) != 0) {
+        int status = report_errno(path, errno, "cannot open");
+        if (fd >= 0)
+            close(fd);
+        return status;
+    }
+    m.info.file_bytes = (uint64_t)st.st_size;
+    int status = hash_file(h, &m, fd);
+    close(fd);
+    return status;
+}
+
 /* Of a set each shard, as a file of its own. */
 static int hash_one(hashing *h, const char *path)
 {
     model m;
-    int status =
-        model_open_with(&m, path, single_flag(h->a->values[OPT_SINGLE]));
+    uint32_t flags = single_flag(h->a->values[OPT_SINGLE]);
+    if (hashing_whole_files(h) && is_no_model(path, flags))
+        return hash_any(h, path);
+    int status = model_open_with(&m, path, flags);
     if (status != STATUS_GOOD)
         return status;
     if (m.info.n_shards == 1)
-        status = hash_file(h, &m);
+        status = hash_file(h, &m, -1);
     else
-        status = check_set(h, m.info.n_shards);
+        status = hashing_check_set(h, m.info.n_shards);
     for (uint32_t i = 0; m.info.n_shards > 1 && i < m.info.n_shards; i++) {
         model shard = m;
         /* It is borrowed from the set; a job only counts it. */
@@ -329,7 +254,7 @@ static int hash_one(hashing *h, const char *path)
             paths_same(h->a->values[OPT_OUTPUT], shard.path))
             status = report_usage(h->a, "OUT is a shard of FILE");
         if (status == STATUS_GOOD)
-            status = hash_file(h, &shard);
+            status = hash_file(h, &shard, -1);
     }
     model_close(&m);
     return status;
@@ -359,7 +284,7 @@ static int hash_run_command(const args *a)
     hashing h = { 0 };
     int status = check_output(a);
     if (status == STATUS_GOOD)
-        status = parse(&h, a);
+        status = hashing_parse(&h, a);
     if (status != STATUS_GOOD)
         return status;
     if (a->values[OPT_JSON] != NULL)

@@ -20,14 +20,12 @@ static int take_manifest(verifying *v, const char *text, size_t size)
 {
     uint32_t format = GGLD_MANIFEST_ANY;
     ggld_error err;
-    const char *slash = strrchr(v->manifest_path, '/');
-    const char *name = slash != NULL ? slash + 1 : v->manifest_path;
     int status = format_parse(v->a, v->a->values[VERIFY_FORMAT], &format);
     if (status == STATUS_GOOD && v->a->values[VERIFY_PUBKEY] != NULL)
         status = verify_check_signature(v, text, size);
     if (status == STATUS_GOOD &&
-        ggld_manifest_parse(&v->manifest, name, text, size, format, &err) !=
-            GGLD_OK)
+        ggld_manifest_parse(&v->manifest, v->manifest_path, text, size, format,
+                            &err) != GGLD_OK)
         status = report_error(v->path, &err);
     if (status == STATUS_GOOD && v->a->values[VERIFY_ROOT] != NULL)
         status = verify_check_root(v);
@@ -42,14 +40,16 @@ static int read_manifest(verifying *v)
     const char *given = v->a->n_operands > 1 ? v->a->operands[1] : NULL;
     char *text;
     size_t size;
-    if (given != NULL && strncmp(given, "sha256:", 7) == 0) {
-        int long_name = path_with(given, "", v->manifest_path);
-        return long_name != STATUS_GOOD
-                   ? long_name
-                   : take_manifest(v, given, strlen(given));
+    bool bare = given != NULL && verify_is_bare_digest(given);
+    int status;
+    if (bare || (given != NULL && strncmp(given, "sha256:", 7) == 0)) {
+        status = path_with(bare ? "sha256:" : "", given, v->manifest_path);
+        return status != STATUS_GOOD ? status
+                                     : take_manifest(v, v->manifest_path,
+                                                     strlen(v->manifest_path));
     }
-    int status = given != NULL ? path_with(given, "", v->manifest_path)
-                               : path_with(v->path, ".ggsum", v->manifest_path);
+    status = given != NULL ? path_with(given, "", v->manifest_path)
+                           : path_with(v->path, ".ggsum", v->manifest_path);
     if (status == STATUS_GOOD)
         status = text_read(v->manifest_path, &text, &size);
     if (status != STATUS_GOOD)
@@ -229,19 +229,6 @@ static int refuse_ggsum(const args *a)
                            "MANIFEST each is compared with its own");
 }
 
-/* If so and no set can be made of it, what is wrong is elsewhere in the set; if
- * not, the file's own bytes are still there to be compared. */
-static bool opens_alone(const char *path)
-{
-    ggld_open_options how = ggld_open_options_init();
-    ggld_file *file;
-    how.flags = GGLD_OPEN_METADATA | GGLD_OPEN_SINGLE;
-    if (ggld_open_path(&file, path, &how, NULL) != GGLD_OK)
-        return false;
-    ggld_close(file);
-    return true;
-}
-
 /* Each shard as a file of its own, to the last one; set is NULL where there is
  * none, as one of them is missing or damaged. */
 static int verify_set(const args *a, const ggld_file *set, uint32_t n_shards)
@@ -277,7 +264,7 @@ static int verify_broken(const args *a, const ggld_error *err)
         int worst = verify_set(a, NULL, at.count);
         return worst == STATUS_USAGE ? worst : status;
     }
-    return err->sys_errno == ENOENT || opens_alone(path)
+    return err->sys_errno == ENOENT || model_opens_alone(path)
                ? report_error(path, err)
                : verify_file(a, path, false, NULL);
 }

@@ -43,7 +43,7 @@ int job_run_finish(job_run *r, struct uv_loop_s *loop);
 /* Bytes per second, 0 where no time has passed. */
 double job_rate(const job_run *r);
 
-/* Notes bytes, time and rate on a terminal, and where it took a second. */
+/* Notes bytes, time and rate on standard error. */
 void job_note(const job_run *r);
 
 #endif /* TOOLS_JOBS_H */

@@ -154,6 +154,17 @@ int model_open_partial(model *m, const char *path, uint32_t flags)
     return model_good(path);
 }
 
+bool model_opens_alone(const char *path)
+{
+    ggld_open_options how = ggld_open_options_init();
+    ggld_file *file;
+    how.flags = GGLD_OPEN_METADATA | GGLD_OPEN_SINGLE;
+    if (ggld_open_path(&file, path, &how, NULL) != GGLD_OK)
+        return false;
+    ggld_close(file);
+    return true;
+}
+
 int model_unchanged(const model *m)
 {
     ggld_error err;

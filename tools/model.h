@@ -32,6 +32,10 @@ static inline uint32_t single_flag(const char *value)
     return value != NULL ? GGLD_OPEN_SINGLE : 0;
 }
 
+/* Does the file itself open? If so and no set can be made of it, what is wrong
+ * is elsewhere in the set; if not, its bytes are still there to be hashed. */
+bool model_opens_alone(const char *path);
+
 /* Exit status; what is wrong has been reported. model_open wants a file that
  * is whole, model_open_partial takes one whose data is not, and notes it. flags
  * are GGLD_OPEN_SINGLE and _PREAD, or 0. */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 #include "report.h"
 #include "verifying.h"
@@ -24,7 +25,10 @@ int verify_check_signature(verifying *v, const char *text, size_t size)
     if (status == STATUS_GOOD &&
         ggld_sign_check(text, size, key, (const uint8_t *)signature, &err) !=
             GGLD_OK)
-        status = report_error(path, &err);
+        /* What is wrong with a key is not the signature's fault. */
+        status = report_error(
+            err.code == GGLD_E_INVALID ? v->a->values[VERIFY_PUBKEY] : path,
+            &err);
     v->is_signed = status == STATUS_GOOD;
     free(key);
     free(signature);
@@ -55,6 +59,11 @@ int verify_check_root(verifying *v)
 static bool is_sha256_hex(const char *hex)
 {
     return strspn(hex, "0123456789abcdefABCDEF") == 64 && hex[64] == '\0';
+}
+
+bool verify_is_bare_digest(const char *given)
+{
+    return is_sha256_hex(given) && access(given, F_OK) != 0;
 }
 
 /* A digest that stands in the manifest's place. */

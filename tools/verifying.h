@@ -48,6 +48,8 @@ typedef struct verify_run {
 /* verify_trust.c: the options' own form; exit status. */
 int verify_check_digest_text(const args *a);
 int verify_check_root_text(const args *a);
+/* 64 hex digits that no file is called by are a digest too. */
+bool verify_is_bare_digest(const char *given);
 /* The manifest's text has the signature that is asked for; it has the root. */
 int verify_check_signature(verifying *v, const char *text, size_t size);
 int verify_check_root(verifying *v);

@@ -23,7 +23,7 @@ for command in "${commands[@]}"; do
 done
 if command -v mandoc >/dev/null; then
     is "man pages: nothing to say of them" "" "$(
-        mandoc -Tlint "$tools"/man/*.1 | grep -v 'referenced manual not found'
+        mandoc -Tlint "$tools"/man/*.[15] | grep -v 'referenced manual not found'
     )"
 else
     skip "man pages" "no mandoc here"
