@@ -4,23 +4,26 @@
  * SIGBUS, which ends the process. With the guard, the library's own reads fail
  * with GGLD_E_IO instead.
  *
- * Guarded are the calls that read data for the caller: ggld_view_read_f32,
- * _f16, ggld_view_gather_f32, ggld_tensor_read_bytes, ggld_file_read_bytes, and
- * so what writers copy. Not guarded: opening, and what the app reads itself
- * through pointers it was given (strings, arrays, ggld_tensor_map); for these
- * there are GGLD_OPEN_COPY and GGLD_OPEN_PREAD.
+ * Calls that read data for the caller fail: ggld_view_read_f32, _f16,
+ * ggld_view_gather_f32, ggld_tensor_read_bytes, ggld_file_read_bytes, and so
+ * what writers copy; opening and checking too. They also fail where the file was
+ * cut in the middle of a page, which raises no signal and reads as zeros. It
+ * costs some system calls more.
  *
- * Such a read also fails where the file was cut in the middle of a page, which
- * raises no signal and reads as zeros. It costs some system calls more.
+ * What the app reads itself through pointers it was given (strings, arrays,
+ * names, ggld_tensor_map) can't fail: pages that are gone read as zeros from
+ * then on. ggld_file_intact() tells: what was read before it said GGLD_OK was
+ * the file's. Or open with GGLD_OPEN_COPY or GGLD_OPEN_PREAD.
  *
- * How it works. A handler of SIGBUS takes faults at addresses that the same
- * thread is just reading in a file's map; any other goes on to the handler that
- * was there before, or ends the process as it would have. It allocates nothing,
- * takes no lock, and calls nothing of the app's but that handler. */
+ * How it works. A handler of SIGBUS takes faults at addresses in maps that the
+ * library has made; any other goes on to the handler that was there before, or
+ * ends the process as it would have. It allocates nothing, waits for no lock
+ * that is held for long, and calls nothing of the app's but that handler. */
 #ifndef GGLD_GUARD_H
 #define GGLD_GUARD_H
 
 #include "error.h"
+#include "file.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -36,6 +39,16 @@ ggld_status ggld_guard_install(ggld_error *err);
  * put another over ours, which may still call it: then ours stays, and passes
  * everything on. Any thread, while no other is reading. */
 GGLD_API void ggld_guard_remove(void);
+
+/* GGLD_OK: the file (of a set, each shard) is as long as it was when it was
+ * opened, and no page of its map was found gone outside of guarded reads: what
+ * has been read of it so far was its own bytes. Else GGLD_E_IO, which is of what
+ * has been read, and stays so where pages were lost. It costs one system call
+ * for each shard. That of memory and of the app's own sources is always GGLD_OK.
+ * Whether bytes were changed that are there, ggld_file_changed() tells. Any
+ * thread. */
+GGLD_API GGLD_MUST_CHECK
+ggld_status ggld_file_intact(const ggld_file *file, ggld_error *err);
 
 #ifdef __cplusplus
 }

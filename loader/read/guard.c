@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* SIGBUS as an error. A signal's handler is the process's, so this is the one
- * place with state outside of objects: how often it was installed, what was
+/* SIGBUS as an error. A signal's handler is the process's, so this is, with the
+ * list of maps, the one place with state outside of objects: how often it was installed, what was
  * there before, and in each thread what it is just reading. The handler may do
  * what is async-signal-safe only. */
 #include "guard.h"
@@ -17,6 +17,8 @@
 #include <ggld/guard.h>
 
 #include "../base/cut.h"
+#include "maps.h"
+#include "set.h"
 #include "source.h"
 
 typedef struct frame {
@@ -84,6 +86,10 @@ static void on_sigbus(int signal, siginfo_t *info, void *context)
         f->mask = ((const ucontext_t *)context)->uc_sigmask;
         siglongjmp(f->back, 1);
     }
+    /* A pointer into the map that somebody has: it must read something. */
+    if (info->si_code == BUS_ADRERR && atomic_load(&n_installed) != 0 &&
+        ggld_maps_cover(at))
+        return;
     pass_on(signal, info, context);
 }
 
@@ -167,6 +173,14 @@ static bool is_cut(const ggld_file *file, uint64_t end, uint64_t *size_now)
     return ggld_source_size_now(&file->source, size_now) && *size_now < end;
 }
 
+static ggld_status fail_lost(ggld_error *err, ggld_place place, uint64_t at)
+{
+    return ggld_fail_errno(err, EIO, place,
+                           "file: the system could not read a mapped page "
+                           "from byte %" PRIu64 " on",
+                           at);
+}
+
 ggld_status ggld_guard_run(const ggld_file *file, ggld_span bytes,
                            ggld_map_work *work, void *ctx, ggld_place place,
                            ggld_error *err)
@@ -188,10 +202,32 @@ ggld_status ggld_guard_run(const ggld_file *file, ggld_span bytes,
     if (is_cut(file, end, &size_now))
         return ggld_fail_cut(err, GGLD_E_IO, place, "", size_now,
                              file->source.size_bytes);
-    if (whole)
+    if (whole && !ggld_source_lost(&file->source, end - bytes.size, bytes.size))
         return GGLD_OK;
-    return ggld_fail_errno(err, EIO, place,
-                           "file: the system could not read the mapped page "
-                           "at %" PRIu64,
-                           end - bytes.size);
+    return fail_lost(err, place, end - bytes.size);
+}
+
+ggld_status ggld_guard_intact(const ggld_source *source, ggld_error *err)
+{
+    ggld_place place = ggld_place_of(GGLD_IN_FILE, GGLD_NO_INDEX, 0);
+    uint64_t size = source->size_bytes, size_now;
+
+    if (ggld_source_size_now(source, &size_now) && size_now < size)
+        return ggld_fail_cut(err, GGLD_E_IO, place, "", size_now, size);
+    if (ggld_source_lost(source, 0, size))
+        return fail_lost(err, place, 0);
+    return GGLD_OK;
+}
+
+ggld_status ggld_file_intact(const ggld_file *file, ggld_error *err)
+{
+    for (uint32_t i = 0; i < file->n_shards; i++) {
+        const ggld_file *shard = ggld_file_shard(file, i);
+        ggld_status status = ggld_guard_intact(&shard->source, err);
+        if (status != GGLD_OK) {
+            ggld_set_blame(shard, err);
+            return status;
+        }
+    }
+    return GGLD_OK;
 }

@@ -19,4 +19,7 @@ ggld_status ggld_guard_run(const ggld_file *file, ggld_span bytes,
                            ggld_map_work *work, void *ctx, ggld_place place,
                            ggld_error *err);
 
+/* ggld_file_intact, of a source. */
+ggld_status ggld_guard_intact(const ggld_source *source, ggld_error *err);
+
 #endif /* GGLD_READ_GUARD_H */

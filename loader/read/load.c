@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include <ggld/guard.h>
+
 #include "../base/alloc.h"
 #include "../base/cpu.h"
 #include "../base/index.h"
@@ -228,6 +230,19 @@ static bool fill(const ggld_load *load, ggld_file *file, ggld_report *report)
     return true;
 }
 
+bool ggld_load_intact(const ggld_file *file, ggld_report *report)
+{
+    ggld_error cut;
+    ggld_status status = ggld_file_intact(file, &cut);
+
+    if (status == GGLD_OK || report->status == GGLD_E_NOMEM)
+        return status == GGLD_OK;
+    if (report->err != NULL)
+        *report->err = cut;
+    report->status = status;
+    return false;
+}
+
 void ggld_load_blame(const ggld_file *file, ggld_report *report)
 {
     ggld_split split = ggld_split_of(file);
@@ -246,7 +261,10 @@ ggld_file *ggld_load_file(const ggld_load *load, ggld_report *report)
         return NULL;
     }
     file->source = load->source;
+    report->source = &file->source;
     bool good = fill(load, file, report);
+    good = ggld_load_intact(file, report) && good;
+    report->source = NULL;
     if (load->split != NULL)
         *load->split = ggld_split_of(file);
     if (good)

@@ -29,6 +29,9 @@ ggld_status ggld_load_source(ggld_load *load, int fd, ggld_range range,
 ggld_file *ggld_load_file(const ggld_load *load, ggld_report *report);
 /* Shows the verifier, where there is one, the file's metadata. */
 bool ggld_load_verify(const ggld_file *file, ggld_report *report);
+/* Ends the opening of a file that was cut meanwhile: that says more than
+ * whatever has come of it. */
+bool ggld_load_intact(const ggld_file *file, ggld_report *report);
 
 /* Names the file in the error that ends its opening, where it is one shard of
  * several by what was read of it. */

@@ -32,12 +32,13 @@ static ggld_status open_loaded(ggld_file **out, const ggld_load *load,
         file = ggld_set_complete(file, load, &report);
     if (file == NULL)
         return report.status;
-    if (!ggld_set_verify(file, &report)) {
+    bool good = ggld_set_verify(file, &report);
+    good = ggld_load_intact(file, &report) && good;
+    if (good)
+        *out = file;
+    else
         ggld_load_release(file);
-        return report.status;
-    }
-    *out = file;
-    return GGLD_OK;
+    return report.status;
 }
 
 static ggld_status open_fd_range(ggld_file **out, int fd, ggld_range range,

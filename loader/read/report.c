@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "../base/quote.h"
+#include "guard.h"
 #include "split.h"
 
 static ggld_severity severity_of(const ggld_report *r, ggld_grade grade)
@@ -78,6 +79,12 @@ void ggld_report_describe(ggld_error *out, ggld_status code,
 static bool deliver(ggld_report *r, ggld_severity severity,
                     const ggld_error *error)
 {
+    /* What is found in a file that was cut meanwhile is not in the file. */
+    if (r->finding != NULL && r->source != NULL) {
+        r->status = ggld_guard_intact(r->source, r->err);
+        if (r->status != GGLD_OK)
+            return false;
+    }
     if (r->finding != NULL) {
         ggld_error found = *error;
         if (r->shard_path != NULL)

@@ -29,6 +29,8 @@ typedef struct ggld_report {
     const char *hint; /* behind messages of files that are cut off, or "" */
     ggld_error *err;
     ggld_status status; /* why the work ended; GGLD_OK: it did not */
+    /* What the finding is about was read from; NULL: it can't be cut short. */
+    const ggld_source *source;
     /* The shard that findings are about; NULL: there is one file. */
     const char *shard_path;
     uint32_t shard;

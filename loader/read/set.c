@@ -52,7 +52,10 @@ static bool about_shard(joining *j, bool (*step)(joining *))
 {
     j->report->shard = j->no;
     j->report->shard_path = j->path;
+    if (j->set->shards[j->no] != NULL)
+        j->report->source = &j->set->shards[j->no]->source;
     bool on = step(j);
+    j->report->source = NULL;
     if (!on)
         ggld_report_blame(j->report->err, j->no, j->path);
     j->report->shard_path = NULL;

@@ -17,6 +17,7 @@
 #include "../base/cut.h"
 #include "../base/open.h"
 #include "../base/quote.h"
+#include "maps.h"
 
 /* Linux reads at most 0x7ffff000 bytes at once; others refuse more than
  * INT_MAX. */
@@ -27,11 +28,9 @@
 
 typedef struct fd_source {
     ggld_allocator allocator;
-    uint64_t offset; /* of the range in the file */
-    void *map_start; /* NULL where there is no map */
-    size_t map_bytes;
+    uint64_t offset;  /* of the range in the file */
+    ggld_map map;     /* and the descriptor */
     ggld_stamp stamp; /* when it was opened */
-    int fd;
 } fd_source;
 
 _Static_assert(sizeof(fd_source) <= GGLD_FD_SOURCE_BYTES, "for the account");
@@ -39,7 +38,7 @@ _Static_assert(sizeof(fd_source) <= GGLD_FD_SOURCE_BYTES, "for the account");
 static int64_t fd_pread(void *ctx, void *dst, size_t n, uint64_t offset_bytes)
 {
     const fd_source *s = ctx;
-    ssize_t got = pread(s->fd, dst, n, (off_t)(s->offset + offset_bytes));
+    ssize_t got = pread(s->map.fd, dst, n, (off_t)(s->offset + offset_bytes));
     return got < 0 ? -(int64_t)errno : (int64_t)got;
 }
 
@@ -47,9 +46,12 @@ static void fd_release(void *ctx)
 {
     fd_source *s = ctx;
     ggld_allocator allocator = s->allocator;
-    if (s->map_start != NULL)
-        munmap(s->map_start, s->map_bytes);
-    close(s->fd);
+    if (s->map.start != 0) {
+        ggld_maps_remove(&s->map);
+        /* NOLINTNEXTLINE(performance-no-int-to-ptr): it was one. */
+        munmap((void *)s->map.start, s->map.bytes);
+    }
+    close(s->map.fd);
     ggld_free(&allocator, s);
 }
 
@@ -59,7 +61,7 @@ int ggld_source_fd(const ggld_source *source, uint64_t *offset)
         return -1;
     const fd_source *s = source->ctx;
     *offset = s->offset;
-    return s->fd;
+    return s->map.fd;
 }
 
 bool ggld_source_stamp(const ggld_source *source, ggld_stamp *out)
@@ -83,6 +85,15 @@ bool ggld_source_size_now(const ggld_source *source, uint64_t *out)
                ? ggld_min_u64(file_bytes - offset, source->size_bytes)
                : 0;
     return true;
+}
+
+bool ggld_source_lost(const ggld_source *source, uint64_t offset, uint64_t size)
+{
+    if (source->release != fd_release || source->map == NULL)
+        return false;
+    const fd_source *s = source->ctx;
+    return ggld_map_lost(&s->map, (uintptr_t)source->map + (uintptr_t)offset,
+                         size);
 }
 
 static const char *kind_name(mode_t mode)
@@ -142,7 +153,7 @@ static ggld_status range_settle(int fd, ggld_range *range, ggld_stamp *stamp,
 
 /* No map is no failure: some file systems have none, and 32-bit processors no
  * room; pread is there. */
-static const void *fd_map(fd_source *s, int fd, ggld_range range)
+static const void *fd_map(fd_source *s, ggld_range range)
 {
     uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
     uint64_t before = range.offset % page;
@@ -151,16 +162,18 @@ static const void *fd_map(fd_source *s, int fd, ggld_range range)
     if (range.size == 0 || !ggld_add_u64(range.size, before, &bytes) ||
         bytes > PTRDIFF_MAX)
         return NULL;
-    void *start = mmap(NULL, (size_t)bytes, PROT_READ, MAP_SHARED, fd,
+    void *start = mmap(NULL, (size_t)bytes, PROT_READ, MAP_SHARED, s->map.fd,
                        (off_t)(range.offset - before));
     if (start == MAP_FAILED)
         return NULL;
     /* At a page that is not in memory the kernel would read megabytes around
      * it, on some disks, before parsing could begin. */
-    (void)posix_fadvise(fd, (off_t)range.offset, FIRST_READ_BYTES,
+    (void)posix_fadvise(s->map.fd, (off_t)range.offset, FIRST_READ_BYTES,
                         POSIX_FADV_WILLNEED);
-    s->map_start = start;
-    s->map_bytes = (size_t)bytes;
+    s->map.start = (uintptr_t)start;
+    s->map.bytes = (size_t)bytes;
+    s->map.offset = range.offset - before;
+    ggld_maps_add(&s->map);
     return (const uint8_t *)start + before;
 }
 
@@ -178,8 +191,8 @@ ggld_status ggld_source_of_fd(ggld_source *out, const ggld_allocator *a, int fd,
     s->allocator = *a;
     s->offset = range.offset;
     s->stamp = stamp;
-    s->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-    if (s->fd < 0) {
+    s->map.fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+    if (s->map.fd < 0) {
         status = ggld_fail_errno(err, errno, in_file(),
                                  "file: duplicating the descriptor%s",
                                  ggld_open_hint(errno));
@@ -188,7 +201,7 @@ ggld_status ggld_source_of_fd(ggld_source *out, const ggld_allocator *a, int fd,
     }
     ggld_source source = { sizeof source, range.size, fd_pread,
                            NULL,          fd_release, s };
-    source.map = map ? fd_map(s, fd, range) : NULL;
+    source.map = map ? fd_map(s, range) : NULL;
     *out = source;
     return GGLD_OK;
 }

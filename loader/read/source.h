@@ -12,7 +12,7 @@
 #include "../base/stamp.h"
 
 /* What ggld_source_of_fd allocates, for the file's account. */
-#define GGLD_FD_SOURCE_BYTES 128u
+#define GGLD_FD_SOURCE_BYTES 144u
 
 /* Part of a file, or all of it. */
 typedef struct ggld_range {
@@ -39,6 +39,10 @@ int ggld_source_fd(const ggld_source *source, uint64_t *offset);
 bool ggld_source_stamp(const ggld_source *source, ggld_stamp *out);
 /* How many bytes of the range its file has now; false where it is not known. */
 bool ggld_source_size_now(const ggld_source *source, uint64_t *out);
+/* Were pages of these bytes of its map gone when somebody read them, so that
+ * zeros were put in their place? */
+bool ggld_source_lost(const ggld_source *source, uint64_t offset,
+                      uint64_t size);
 
 /* Reads exactly size bytes, in as many steps as the source takes. */
 ggld_status ggld_source_read(const ggld_source *source, uint64_t offset,

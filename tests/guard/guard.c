@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Files that change while they are open: what ggld_file_changed says of them,
- * and that guarded reads fail where others die. Whatever may end a process is
- * tried in a child. A plain main, for emulators and sanitizers. */
+/* Files that change while they are open: what ggld_file_changed and
+ * ggld_file_intact say of them, and that guarded reads fail where others die.
+ * Whatever may end a process is tried in a child. A plain main, for emulators
+ * and sanitizers. */
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
@@ -280,6 +281,102 @@ static void test_replaced(void (*change)(void))
     ggld_close(file);
 }
 
+/* ---- pointers that the app has ---- */
+
+/* Reads what it can of everything that it has a pointer to. */
+static unsigned read_pointers(const ggld_file *file)
+{
+    unsigned sum = 0;
+    for (uint64_t i = 0; i < ggld_tensor_count(file); i++) {
+        ggld_tensor_info info = { .struct_size = sizeof info };
+        const ggld_tensor *t = ggld_tensor_at(file, i);
+        ggld_tensor_get_info(t, &info);
+        for (uint64_t c = 0; c < info.name.len; c++)
+            sum += (unsigned char)info.name.data[c];
+    }
+    for (uint64_t i = 0; i < ggld_kv_count(file); i++) {
+        ggld_string key = ggld_kv_key(ggld_kv_at(file, i));
+        for (uint64_t c = 0; c < key.len; c++)
+            sum += (unsigned char)key.data[c];
+    }
+    return sum + (ggld_tensor_find(file, "b") != NULL);
+}
+
+static unsigned read_map(const ggld_file *file)
+{
+    ggld_backing backing = { .struct_size = sizeof backing };
+    unsigned sum = 0;
+    ggld_file_get_backing(file, &backing);
+    for (size_t i = 0; i < bytes.size; i += 512)
+        sum += ((const volatile uint8_t *)backing.map)[i];
+    return sum;
+}
+
+static void cut_to_nothing(void)
+{
+    if (truncate(path, 0) != 0)
+        exit(99);
+}
+
+static void cut_and_fill(void)
+{
+    cut_to_nothing();
+    if (truncate(path, (off_t)bytes.size) != 0)
+        exit(99);
+}
+
+static const struct {
+    const char *what;
+    void (*change)(void);
+    unsigned (*read)(const ggld_file *);
+    void (*then)(void); /* after the first reading; or NULL */
+    bool intact;
+} pointers[] = {
+    { "names, left alone", leave, read_pointers, NULL, true },
+    { "map, left alone", leave, read_map, NULL, true },
+    { "map, grown", grow_it, read_map, NULL, true },
+    { "map, replaced", replace_it, read_map, NULL, true },
+    { "names, cut to nothing", cut_to_nothing, read_pointers, NULL, false },
+    { "map, cut to nothing", cut_to_nothing, read_map, NULL, false },
+    { "map, cut", truncate_it, read_map, NULL, false },
+    { "map, cut, and long again", cut_to_nothing, read_map, cut_and_fill,
+      false },
+};
+
+/* Nothing dies, and the file says whether what was read was its own. */
+static void test_pointers(void)
+{
+    for (size_t i = 0; i < sizeof pointers / sizeof pointers[0]; i++) {
+        ggld_file *file = open_saved(0);
+        ggld_error err = { .message = "intact" };
+        pointers[i].change();
+        (void)pointers[i].read(file);
+        if (pointers[i].then != NULL)
+            pointers[i].then();
+        (void)pointers[i].read(file);
+        ggld_status status = ggld_file_intact(file, &err);
+        expect(status == (pointers[i].intact ? GGLD_OK : GGLD_E_IO),
+               pointers[i].what, err.message);
+        ggld_close(file);
+    }
+}
+
+/* What was found gone once stays an error, though the file is long again: the
+ * map has zeros there. What was not is read. */
+static void test_lost_stays_lost(void)
+{
+    ggld_file *file = open_saved(0);
+    ggld_error err = { .message = "no error" };
+    truncate_it();
+    (void)read_map(file);
+    save(path); /* the same inode, whole */
+    expect(read_f32(ggld_tensor_find(file, "b"), &err) == GGLD_E_IO,
+           "a guarded read of pages that were lost", err.message);
+    expect(ggld_file_intact(file, &err) == GGLD_E_IO, "a file that lost pages",
+           err.message);
+    ggld_close(file);
+}
+
 static ggld_file *shared_file;
 static atomic_int n_good, n_cut, n_else;
 
@@ -525,6 +622,8 @@ int main(void)
     test_cut_in_page();
     test_replaced(replace_it);
     test_replaced(remove_it);
+    test_pointers();
+    test_lost_stays_lost();
     test_threads();
     ggld_guard_remove();
 
