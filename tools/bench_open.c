@@ -5,6 +5,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -91,10 +93,52 @@ static uint64_t walk_strings(const walk_plan *plan, const uint8_t *map)
     return sum;
 }
 
-static int walk_once(const char *path, const walk_plan *plan, double *seconds)
+/* ---- the walk's own map, of a file that may be cut ---- */
+
+static struct {
+    sigjmp_buf back;
+    volatile bool walking;
+    struct sigaction before;
+} fault;
+
+static void on_fault(int signal, siginfo_t *info, void *context)
+{
+    if (fault.walking)
+        siglongjmp(fault.back, 1);
+    fault.before.sa_sigaction(signal, info, context);
+}
+
+static void fault_watch(void)
+{
+    struct sigaction action = { .sa_sigaction = on_fault,
+                                .sa_flags = SA_SIGINFO };
+    (void)sigaction(SIGBUS, &action, &fault.before);
+}
+
+static void fault_end(void)
+{
+    (void)sigaction(SIGBUS, &fault.before, NULL);
+}
+
+/* false: bytes are gone. */
+static bool walk_guarded(const walk_plan *plan, const uint8_t *map)
 {
     /* Read back, so that no compiler leaves the walk out. */
     volatile uint64_t sum;
+
+    if (sigsetjmp(fault.back, 1) != 0) {
+        fault.walking = false;
+        return false;
+    }
+    fault.walking = true;
+    sum = walk_strings(plan, map);
+    (void)sum;
+    fault.walking = false;
+    return true;
+}
+
+static int walk_once(const char *path, const walk_plan *plan, double *seconds)
+{
     double start = progress_clock();
     int fd = open(path, O_RDONLY | O_CLOEXEC);
 
@@ -104,11 +148,11 @@ static int walk_once(const char *path, const walk_plan *plan, double *seconds)
     close(fd);
     if (map == MAP_FAILED)
         return report_errno(path, errno, "cannot map");
-    sum = walk_strings(plan, map);
-    (void)sum;
+    bool whole = walk_guarded(plan, map);
     munmap(map, plan->map_bytes);
     *seconds = progress_clock() - start;
-    return STATUS_GOOD;
+    return whole ? STATUS_GOOD
+                 : report(path, "file: was truncated while it was read");
 }
 
 static int open_once(const char *path, uint32_t flags, double *seconds)
@@ -156,7 +200,9 @@ int bench_run_open(const model *m, bench_open *b)
 
     if (!plan_make(m, &plan))
         return report(m->path, "no memory for a list of its strings");
+    fault_watch();
     int status = run_rounds(m, &plan, walk, b);
+    fault_end();
     b->n_strings = plan.n_strings;
     b->n_records = ggld_kv_count(m->file) + ggld_tensor_count(m->file);
     b->heap_bytes = m->info.heap_bytes;

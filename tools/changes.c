@@ -156,30 +156,32 @@ void changes_print(output *o, const ggld_edit *edit, const ggld_file *now)
 
 static void json_change(void *user, const change *c)
 {
-    json_object *row = js_object();
+    const value_limits limits = { SHOWN_ELEMS, VALUE_SHORT_BYTES };
+    js *w = user;
     bool renamed = !same_text(c->old_name, c->new_name);
     bool is_tensor = c->then == NULL && c->now == NULL;
 
-    js_set_text(row, "change",
-                renamed           ? "renamed"
-                : c->then == NULL ? "added"
-                : c->now == NULL  ? "removed"
-                                  : "changed");
-    js_set_text(row, "what", is_tensor ? "tensor" : "kv");
-    js_set(row, "name", js_text(c->new_name.data, (size_t)c->new_name.len));
+    js_object(w, NULL);
+    js_text(w, "change",
+            renamed           ? "renamed"
+            : c->then == NULL ? "added"
+            : c->now == NULL  ? "removed"
+                              : "changed");
+    js_text(w, "what", is_tensor ? "tensor" : "kv");
+    js_string(w, "name", c->new_name.data, (size_t)c->new_name.len);
     if (renamed)
-        js_set(row, "old_name",
-               js_text(c->old_name.data, (size_t)c->old_name.len));
+        js_string(w, "old_name", c->old_name.data, (size_t)c->old_name.len);
     if (c->then != NULL)
-        js_set(row, "old", value_json_row(c->then, SHOWN_ELEMS));
+        value_json_row(w, "old", c->then, limits);
     if (c->now != NULL)
-        js_set(row, "new", value_json_row(c->now, SHOWN_ELEMS));
-    js_append(user, row);
+        value_json_row(w, "new", c->now, limits);
+    js_end(w);
 }
 
-json_object *changes_json(const ggld_edit *edit, const ggld_file *now)
+void changes_json(js *w, const char *key, const ggld_edit *edit,
+                  const ggld_file *now)
 {
-    json_object *list = js_array();
-    see_all(edit, now, json_change, list);
-    return list;
+    js_array(w, key);
+    see_all(edit, now, json_change, w);
+    js_end(w);
 }

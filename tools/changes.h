@@ -13,6 +13,7 @@
 void changes_print(output *o, const ggld_edit *edit, const ggld_file *now);
 /* An array of {"change", "what", "name", and "old_name", "old", "new" where
  * there are such}. */
-json_object *changes_json(const ggld_edit *edit, const ggld_file *now);
+void changes_json(js *w, const char *key, const ggld_edit *edit,
+                  const ggld_file *now);
 
 #endif /* TOOLS_CHANGES_H */

@@ -131,56 +131,51 @@ static void print_text(output *o, const result *r)
         print_type(o, &r->types[i]);
 }
 
-/* A rate in memory, or null where there is none. */
-static void set_memory_rate(json_object *row, const char *key,
-                            const bench_type *b, double rate)
+/* Rates in memory are null where there are none. */
+static void json_type_row(js *w, const bench_type *b)
 {
-    js_set(row, key, b->memory_elems != 0 ? js_measure(rate) : NULL);
-}
-
-static json_object *json_type_row(const bench_type *b)
-{
-    json_object *row = js_object();
     uint64_t set_bytes = b->memory_elems * sizeof(float);
+    bool known = b->memory_elems != 0;
 
-    js_set_text(row, "type", model_type_text(b->type).text);
-    js_set_u64(row, "tensor", b->tensor);
-    js_set_u64(row, "cache_elements", b->cache_elems);
-    js_set(row, "cache_gelem_per_s",
-           js_measure(rate_of(b->cache_elems, b->cache_seconds)));
-    js_set_u64(row, "memory_elements", b->memory_elems);
-    set_memory_rate(row, "memory_gelem_per_s", b,
-                    rate_of(b->memory_elems, b->memory_seconds));
-    set_memory_rate(row, "memory_gb_per_s", b,
-                    rate_of(memory_bytes(b), b->memory_seconds));
-    set_memory_rate(row, "memset_gb_per_s", b,
-                    rate_of(set_bytes, b->memset_seconds));
-    set_memory_rate(row, "memset_ratio", b, memset_ratio(b));
-    return row;
+    js_object(w, NULL);
+    js_text(w, "type", model_type_text(b->type).text);
+    js_u64(w, "tensor", b->tensor);
+    js_u64(w, "cache_elements", b->cache_elems);
+    js_measure(w, "cache_gelem_per_s",
+               rate_of(b->cache_elems, b->cache_seconds));
+    js_u64(w, "memory_elements", b->memory_elems);
+    js_measure_if(w, "memory_gelem_per_s", known,
+                  rate_of(b->memory_elems, b->memory_seconds));
+    js_measure_if(w, "memory_gb_per_s", known,
+                  rate_of(memory_bytes(b), b->memory_seconds));
+    js_measure_if(w, "memset_gb_per_s", known,
+                  rate_of(set_bytes, b->memset_seconds));
+    js_measure_if(w, "memset_ratio", known, memset_ratio(b));
+    js_end(w);
 }
 
 static void print_json(output *o, const model *m, const result *r)
 {
     const bench_open *b = &r->open;
-    json_object *object = js_object();
-    json_object *types = js_array();
     bool walked = b->walk_seconds > 0;
+    js w = js_begin(o);
 
+    js_object(&w, NULL);
+    js_text(&w, "file", m->path);
+    js_text(&w, "instruction_set", ggld_instruction_set());
+    js_u64(&w, "open_rounds", b->n_rounds);
+    js_measure(&w, "open_us", b->open_seconds * 1e6);
+    js_measure_if(&w, "walk_us", walked, b->walk_seconds * 1e6);
+    js_measure_if(&w, "open_walk_ratio", walked,
+                  walked ? b->open_seconds / b->walk_seconds : 0);
+    js_u64(&w, "strings", b->n_strings);
+    js_u64(&w, "records", b->n_records);
+    js_u64(&w, "heap_bytes", b->heap_bytes);
+    js_array(&w, "types");
     for (size_t i = 0; i < r->n_types; i++)
-        js_append(types, json_type_row(&r->types[i]));
-    js_set_text(object, "file", m->path);
-    js_set_text(object, "instruction_set", ggld_instruction_set());
-    js_set_u64(object, "open_rounds", b->n_rounds);
-    js_set(object, "open_us", js_measure(b->open_seconds * 1e6));
-    js_set(object, "walk_us",
-           walked ? js_measure(b->walk_seconds * 1e6) : NULL);
-    js_set(object, "open_walk_ratio",
-           walked ? js_measure(b->open_seconds / b->walk_seconds) : NULL);
-    js_set_u64(object, "strings", b->n_strings);
-    js_set_u64(object, "records", b->n_records);
-    js_set_u64(object, "heap_bytes", b->heap_bytes);
-    js_set(object, "types", types);
-    js_print(o, object);
+        json_type_row(&w, &r->types[i]);
+    js_end(&w);
+    js_end(&w);
 }
 
 static int bench_run(const args *a)

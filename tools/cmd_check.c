@@ -16,8 +16,8 @@ enum { OPT_STRICT, OPT_DATA, OPT_SINGLE, OPT_JSON };
 
 /* Where findings go. */
 typedef struct listing {
-    output *out;       /* text; NULL: they are only counted */
-    json_object *json; /* or an array; NULL: text */
+    output *out; /* text; NULL: they are only counted */
+    js *json;    /* in its list; or NULL: text */
     uint64_t n[GGLD_ERROR + 1];
 } listing;
 
@@ -35,18 +35,17 @@ static const char *section_name(ggld_section section)
                                                             : "?";
 }
 
-static json_object *json_finding(ggld_severity severity, const ggld_error *f)
+static void json_finding(js *w, ggld_severity severity, const ggld_error *f)
 {
-    json_object *row = js_object();
-
-    js_set_text(row, "severity", severity_name(severity));
-    js_set_text(row, "code", ggld_status_name(f->code));
-    js_set_text(row, "section", section_name(f->section));
-    js_set(row, "index", f->index == GGLD_NO_INDEX ? NULL : js_u64(f->index));
-    js_set_u64(row, "offset", f->offset);
-    js_set_u64(row, "shard", f->shard);
-    js_set_text(row, "message", report_words(f->message, true).text);
-    return row;
+    js_object(w, NULL);
+    js_text(w, "severity", severity_name(severity));
+    js_text(w, "code", ggld_status_name(f->code));
+    js_text(w, "section", section_name(f->section));
+    js_u64_if(w, "index", f->index != GGLD_NO_INDEX, f->index);
+    js_u64(w, "offset", f->offset);
+    js_u64(w, "shard", f->shard);
+    js_text(w, "message", report_words(f->message, true).text);
+    js_end(w);
 }
 
 static void on_finding(ggld_severity severity, const ggld_error *finding,
@@ -56,7 +55,7 @@ static void on_finding(ggld_severity severity, const ggld_error *finding,
 
     l->n[severity]++;
     if (l->json != NULL)
-        js_append(l->json, json_finding(severity, finding));
+        json_finding(l->json, severity, finding);
     else if (l->out != NULL)
         out_printf(l->out, "%-7s  byte %-12" PRIu64 "  %s\n",
                    severity_name(severity), finding->offset,
@@ -100,17 +99,17 @@ static void print_missing(output *o, const model *m)
     out_text(o, "\n");
 }
 
-static json_object *json_missing(const model *m)
+static void json_missing(js *w, const model *m)
 {
     ggld_tensor_info first = model_tensor(m, m->first_missing);
-    json_object *row = js_object();
 
-    js_set_u64(row, "bytes", m->missing_bytes);
-    js_set_u64(row, "tensors", ggld_tensor_count(m->file));
-    js_set_u64(row, "tensors_whole", m->n_whole);
-    js_set_u64(row, "first_index", m->first_missing);
-    js_set(row, "first_name", js_text(first.name.data, first.name.len));
-    return row;
+    js_object(w, "missing");
+    js_u64(w, "bytes", m->missing_bytes);
+    js_u64(w, "tensors", ggld_tensor_count(m->file));
+    js_u64(w, "tensors_whole", m->n_whole);
+    js_u64(w, "first_index", m->first_missing);
+    js_string(w, "first_name", first.name.data, first.name.len);
+    js_end(w);
 }
 
 static void print_verdict(output *o, const listing *l, const model *m,
@@ -129,22 +128,7 @@ static void print_verdict(output *o, const listing *l, const model *m,
         out_printf(o, "data all finite: %s\n", yes_or_no(v->n_bad == 0));
 }
 
-static void print_json(const args *a, json_object *findings, json_object *data,
-                       const model *m, const verdict *v)
-{
-    json_object *object = js_object();
-
-    js_set_text(object, "file", a->operands[0]);
-    js_set(object, "findings", findings);
-    js_set(object, "missing", v->cut_off ? json_missing(m) : NULL);
-    js_set(object, "readable", js_bool(v->readable));
-    js_set(object, "accepted_by_ggml", js_bool(v->accepted));
-    js_set(object, "data_checked", js_bool(v->data_checked));
-    js_set(object, "data_findings", data);
-    js_print(a->out, object);
-}
-
-static int check_data(const args *a, listing *l, json_object *data, verdict *v)
+static int check_data(const args *a, listing *l, verdict *v)
 {
     model m;
     int status =
@@ -152,8 +136,8 @@ static int check_data(const args *a, listing *l, json_object *data, verdict *v)
 
     if (status != STATUS_GOOD)
         return status;
-    v->data_checked = true;
-    status = scan_data(&m, a->out, data, &v->n_bad);
+    model_show(&m, a->out);
+    status = scan_data(&m, a->out, l->json, &v->n_bad);
     if (status == STATUS_GOOD)
         status = model_unchanged(&m);
     l->n[GGLD_ERROR] += v->n_bad;
@@ -202,36 +186,75 @@ static int judge(const args *a, listing *l, verdict *v)
     return status;
 }
 
-static int check_all(const args *a, listing *l, json_object *data, model *m,
-                     verdict *v)
+static bool check_peek(const args *a, model *m)
 {
+    if (!model_peek(m, a->operands[0], single_flag(a->values[OPT_SINGLE])))
+        return false;
+    model_show(m, a->out);
+    return true;
+}
+
+/* All but the findings in data. */
+static int check_all(const args *a, listing *l, model *m, verdict *v)
+{
+    /* It is opened several times, and has to be the same each time. */
+    bool there = check_peek(a, m);
     int status = judge(a, l, v);
 
-    if (status == STATUS_GOOD &&
-        model_peek(m, a->operands[0], single_flag(a->values[OPT_SINGLE])))
-        v->cut_off = m->missing_bytes != 0;
-    if (status == STATUS_GOOD && v->readable && a->values[OPT_DATA] != NULL)
-        status = check_data(a, l, data, v);
+    if (status == STATUS_GOOD && model_is_cut(m))
+        status = STATUS_FAULT;
+    if (status == STATUS_GOOD)
+        v->cut_off = (there || check_peek(a, m)) && m->missing_bytes != 0;
+    v->data_checked = v->readable && a->values[OPT_DATA] != NULL;
+    return status;
+}
+
+static int check_text(const args *a, listing *l, model *m, verdict *v)
+{
+    int status = check_all(a, l, m, v);
+
+    if (status == STATUS_GOOD && v->data_checked)
+        status = check_data(a, l, v);
+    if (status == STATUS_GOOD)
+        print_verdict(a->out, l, m, v);
+    return status;
+}
+
+static int check_json(const args *a, listing *l, model *m, verdict *v)
+{
+    js w = js_begin(a->out);
+
+    l->json = &w;
+    js_object(&w, NULL);
+    js_text(&w, "file", a->operands[0]);
+    js_array(&w, "findings");
+    int status = check_all(a, l, m, v);
+    js_end(&w);
+    if (v->cut_off)
+        json_missing(&w, m);
+    else
+        js_null(&w, "missing");
+    js_bool(&w, "readable", v->readable);
+    js_bool(&w, "accepted_by_ggml", v->accepted);
+    js_bool(&w, "data_checked", v->data_checked);
+    js_array(&w, "data_findings");
+    if (status == STATUS_GOOD && v->data_checked)
+        status = check_data(a, l, v);
+    js_end(&w);
+    js_end(&w);
+    if (status != STATUS_GOOD)
+        out_drop(a->out);
     return status;
 }
 
 static int check_run(const args *a)
 {
-    bool json = a->values[OPT_JSON] != NULL;
-    json_object *data = json ? js_array() : NULL;
-    listing l = { a->out, json ? js_array() : NULL, { 0 } };
+    listing l = { a->out, NULL, { 0 } };
     verdict v = { .n_bad = 0 };
     model m = { .file = NULL };
-    int status = check_all(a, &l, data, &m, &v);
+    int status = a->values[OPT_JSON] != NULL ? check_json(a, &l, &m, &v)
+                                             : check_text(a, &l, &m, &v);
 
-    if (status != STATUS_GOOD) {
-        json_object_put(l.json);
-        json_object_put(data);
-    } else if (json) {
-        print_json(a, l.json, data, &m, &v);
-    } else {
-        print_verdict(a->out, &l, &m, &v);
-    }
     model_close(&m);
     if (status != STATUS_GOOD)
         return status;

@@ -20,7 +20,7 @@ enum { SAME = 0, DIFFERENT = 1, TROUBLE = 2 };
 
 typedef struct findings {
     output *out;
-    json_object *list; /* NULL: text */
+    js *list; /* NULL: text */
     uint64_t n;
 } findings;
 
@@ -30,30 +30,20 @@ static int take_difference(const ggld_difference *d, void *user)
 
     f->n++;
     if (f->list != NULL)
-        js_append(f->list, differ_json(d));
+        differ_json(f->list, d);
     else
         differ_print(f->out, d);
     return 0;
 }
 
-static void print_json(output *o, const model *first, const model *second,
-                       findings *f)
-{
-    json_object *object = js_object();
-
-    js_set_text(object, "a", first->path);
-    js_set_text(object, "b", second->path);
-    js_set(object, "same", js_bool(f->n == 0));
-    js_set(object, "differences", f->list);
-    js_print(o, object);
-}
-
 /* Errors do not say which of the two they are about, but where data is read. */
-static int trouble(const model *first, const model *second,
-                   const ggld_error *err)
+static int trouble(model *first, model *second, const ggld_error *err)
 {
     char both[512];
+    bool cut = model_is_cut(first);
 
+    if (model_is_cut(second) || cut)
+        return TROUBLE;
     if (err->code == GGLD_E_CANCELLED)
         report(first->path, "stopped by a signal");
     else {
@@ -64,11 +54,12 @@ static int trouble(const model *first, const model *second,
     return TROUBLE;
 }
 
-static int compare(const args *a, const model *first, const model *second)
+static int compare(const args *a, model *first, model *second)
 {
     ggld_diff_options options = ggld_diff_options_init();
     bool json = a->values[OPT_JSON] != NULL;
-    findings f = { .out = a->out, .list = json ? js_array() : NULL };
+    js w = js_begin(a->out);
+    findings f = { .out = a->out, .list = json ? &w : NULL };
     ggld_error err;
     progress bar;
 
@@ -76,17 +67,27 @@ static int compare(const args *a, const model *first, const model *second)
                     (a->values[OPT_METADATA] != NULL ? GGLD_DIFF_METADATA : 0);
     options.progress = watch_progress;
     options.progress_user = &bar;
+    if (json) {
+        js_object(&w, NULL);
+        js_text(&w, "a", first->path);
+        js_text(&w, "b", second->path);
+        js_array(&w, "differences");
+    }
     stop_watch();
     progress_begin(&bar, "diff", 0);
     ggld_status status = ggld_diff(first->file, second->file, &options,
                                    take_difference, &f, &err);
     progress_end(&bar);
     if (status != GGLD_OK) {
-        json_object_put(f.list);
+        if (json)
+            out_drop(a->out);
         return trouble(first, second, &err);
     }
-    if (json)
-        print_json(a->out, first, second, &f);
+    if (json) {
+        js_end(&w);
+        js_bool(&w, "same", f.n == 0);
+        js_end(&w);
+    }
     if (out_flush(a->out) != 0)
         return TROUBLE; /* main says why */
     return f.n == 0 ? SAME : DIFFERENT;
@@ -101,7 +102,9 @@ static int diff_run(const args *a)
         return report_usage(a, "--values and --metadata exclude each other");
     if (model_open(&first, a->operands[0]) != STATUS_GOOD)
         return TROUBLE;
+    model_show(&first, a->out);
     if (model_open(&second, a->operands[1]) == STATUS_GOOD) {
+        model_show(&second, a->out);
         status = compare(a, &first, &second);
         model_close(&second);
     }

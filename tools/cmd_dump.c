@@ -63,7 +63,7 @@ static int parse_rows(const args *a, dump_job *job)
     if (job->first_row > job->end_row && text[strlen(text) - 1] != ':')
         return report_usage(a, "rows '%s' end before they begin", text);
     if (job->first_row > job->end_row || job->end_row > job->n_rows)
-        return report(job->path,
+        return report(job->m->path,
                       "rows %" PRIu64 ":%" PRIu64 " of '%s' are not within "
                       "0:%" PRIu64 " (%" PRIu64 " elements each)",
                       job->first_row, job->end_row, a->operands[1], job->n_rows,
@@ -71,12 +71,12 @@ static int parse_rows(const args *a, dump_job *job)
     return STATUS_GOOD;
 }
 
-static int job_make(const args *a, const model *m, dump_job *job)
+static int job_make(const args *a, model *m, dump_job *job)
 {
     const char *name = a->operands[1];
     const ggld_type_traits *traits;
 
-    job->path = m->path;
+    job->m = m;
     job->tensor = ggld_tensor_find(m->file, name);
     if (job->tensor == NULL)
         return model_no_tensor(m, name);

@@ -118,7 +118,7 @@ static int apply_all(const job *j)
 /* ---- what is said ---- */
 
 /* The changes, before they are made: afterwards the old file is gone. */
-static int list_changes(const job *j, json_object **list)
+static int list_changes(const job *j, js *w)
 {
     bool as_in_place =
         j->said.in_place && j->said.plan.in_place != GGLD_EDIT_NOTHING;
@@ -130,7 +130,7 @@ static int list_changes(const job *j, json_object **list)
     if (ggld_edit_preview(j->edit, as_in_place, &now, &err) != GGLD_OK)
         return report_error(j->said.path, &err);
     if (j->a->values[OPT_JSON] != NULL)
-        *list = changes_json(j->edit, now);
+        edited_json_begin(w, &j->said, j->edit, now);
     else if (j->said.dry_run)
         changes_print(j->a->out, j->edit, now);
     ggld_close(now);
@@ -254,7 +254,7 @@ static int plan_edit(job *j)
 
 static int run_edit(job *j)
 {
-    json_object *list = NULL;
+    js w = js_begin(j->a->out);
     int status = check_shard(j);
 
     if (status == STATUS_GOOD)
@@ -262,13 +262,13 @@ static int run_edit(job *j)
     if (status == STATUS_GOOD)
         status = plan_edit(j);
     if (status == STATUS_GOOD)
-        status = list_changes(j, &list);
+        status = list_changes(j, &w);
     if (status == STATUS_GOOD && !j->said.dry_run)
         status = carry_out(j);
     if (status != STATUS_GOOD)
-        json_object_put(list);
+        out_drop(j->a->out);
     else if (j->a->values[OPT_JSON] != NULL)
-        edited_json(j->a->out, &j->said, list);
+        edited_json_end(&w, &j->said);
     else
         edited_print(j->a->out, &j->said);
     return status;

@@ -87,37 +87,37 @@ static int hash_model(hashing *h, const model *m, int fd, hash_run *r)
     return job_run_finish(&r->run, &loop);
 }
 
-static json_object *json_digests(const ggld_manifest *manifest)
+static void json_digests(js *w, const char *key, const ggld_manifest *manifest)
 {
-    json_object *array = js_array();
     ggld_manifest_entry e = { .struct_size = sizeof e };
+    js_array(w, key);
     for (uint64_t i = 0; ggld_manifest_at(manifest, i, &e); i++) {
-        json_object *row = js_object();
-        js_set_text(row, "of", scope_text(e.scope));
-        js_set(row, "name",
-               e.scope == GGLD_SCOPE_TENSOR
-                   ? js_text(e.name.data, (size_t)e.name.len)
-                   : NULL);
-        js_set(row, "digest", js_digest(&e.digest));
-        js_append(array, row);
+        js_object(w, NULL);
+        js_text(w, "of", scope_text(e.scope));
+        if (e.scope == GGLD_SCOPE_TENSOR)
+            js_string(w, "name", e.name.data, (size_t)e.name.len);
+        else
+            js_null(w, "name");
+        js_digest(w, "digest", &e.digest);
+        js_end(w);
     }
-    return array;
+    js_end(w);
 }
 
-static json_object *json_file(const model *m, const hash_run *r)
+static void json_file(js *w, const model *m, const hash_run *r)
 {
     ggld_manifest_info info = { .struct_size = sizeof info };
-    json_object *object = js_object();
     ggld_manifest_get_info(r->manifest, &info);
-    js_set_text(object, "file", m->path);
-    js_set_u64(object, "file_bytes", m->info.file_bytes);
-    js_set_u64(object, "metadata_bytes", m->info.metadata_bytes);
-    js_set(object, "root", js_digest(&info.root));
-    js_set(object, "digests", json_digests(r->manifest));
-    js_set_u64(object, "read_bytes", r->run.done_bytes);
-    js_set(object, "seconds", js_measure(r->run.seconds));
-    js_set(object, "bytes_per_s", js_measure(job_rate(&r->run)));
-    return object;
+    js_object(w, NULL);
+    js_text(w, "file", m->path);
+    js_u64(w, "file_bytes", m->info.file_bytes);
+    js_u64(w, "metadata_bytes", m->info.metadata_bytes);
+    js_digest(w, "root", &info.root);
+    json_digests(w, "digests", r->manifest);
+    js_u64(w, "read_bytes", r->run.done_bytes);
+    js_measure(w, "seconds", r->run.seconds);
+    js_measure(w, "bytes_per_s", job_rate(&r->run));
+    js_end(w);
 }
 
 static bool put_part(void *user, const char *text, size_t size)
@@ -170,7 +170,7 @@ static int keep(hashing *h, const model *m, hash_run *r)
     int status = STATUS_GOOD;
     ggld_error err;
     if (h->json != NULL) {
-        js_append(h->json, json_file(m, r));
+        json_file(h->json, m, r);
     } else if (h->a->values[OPT_SAVE] != NULL) {
         status = save_beside(h, r->manifest, m->path);
     } else if (h->all == NULL) {
@@ -187,8 +187,12 @@ static int hash_file(hashing *h, const model *m, int fd)
 {
     hash_run r = { .manifest = NULL };
     int status = hash_model(h, m, fd, &r);
-    if (status != STATUS_GOOD)
+    if (status == STATUS_GOOD && m->file != NULL)
+        status = model_unchanged(m);
+    if (status != STATUS_GOOD) {
+        ggld_manifest_free(r.manifest);
         return status;
+    }
     if (h->json == NULL)
         job_note(&r.run);
     return keep(h, m, &r);
@@ -287,13 +291,16 @@ static int hash_run_command(const args *a)
         status = hashing_parse(&h, a);
     if (status != STATUS_GOOD)
         return status;
-    if (a->values[OPT_JSON] != NULL)
-        h.json = js_array();
+    js w = js_begin(a->out);
+    if (a->values[OPT_JSON] != NULL) {
+        h.json = &w;
+        js_array(&w, NULL);
+    }
     status = hash_all(&h);
     if (status != STATUS_GOOD)
-        json_object_put(h.json);
+        out_drop(a->out);
     else if (h.json != NULL)
-        js_print(a->out, h.json);
+        js_end(&w);
     else if (h.all != NULL && a->values[OPT_OUTPUT] != NULL)
         status = write_manifest(&h, h.all, a->values[OPT_OUTPUT]);
     else if (h.all != NULL)

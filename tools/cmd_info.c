@@ -117,23 +117,22 @@ static void print_shards(output *o, const model *m)
     }
 }
 
-static json_object *json_shards(const model *m)
+static void json_shards(js *w, const char *key, const model *m)
 {
-    json_object *list = js_array();
-
+    js_array(w, key);
     for (uint32_t s = 0; s < m->info.n_shards; s++) {
         const ggld_file *shard = ggld_file_shard(m->file, s);
         ggld_file_info info = model_file_info(shard);
-        json_object *row = js_object();
-        js_set_text(row, "file", ggld_file_path(shard));
-        js_set_u64(row, "version", info.version);
-        js_set_u64(row, "file_bytes", info.file_bytes);
-        js_set_u64(row, "metadata_bytes", info.metadata_bytes);
-        js_set_u64(row, "data_bytes", info.data_bytes);
-        js_set_u64(row, "tensor_count", ggld_tensor_count(shard));
-        js_append(list, row);
+        js_object(w, NULL);
+        js_text(w, "file", ggld_file_path(shard));
+        js_u64(w, "version", info.version);
+        js_u64(w, "file_bytes", info.file_bytes);
+        js_u64(w, "metadata_bytes", info.metadata_bytes);
+        js_u64(w, "data_bytes", info.data_bytes);
+        js_u64(w, "tensor_count", ggld_tensor_count(shard));
+        js_end(w);
     }
-    return list;
+    js_end(w);
 }
 
 static void print_head(output *o, const model *m, const summary *s)
@@ -238,86 +237,91 @@ static void print_types(output *o, const summary *s)
         print_sum(o, "all", &s->all, s->all.size_bytes);
 }
 
-static json_object *json_kvs(const model *m)
+static void json_kvs(js *w, const char *key, const model *m)
 {
-    json_object *list = js_array();
+    const value_limits limits = { 4, VALUE_SHORT_BYTES };
 
+    js_array(w, key);
     for (uint64_t i = 0; i < ggld_kv_count(m->file); i++)
-        js_append(list, value_json_row(ggld_kv_at(m->file, i), 4));
-    return list;
+        value_json_row(w, NULL, ggld_kv_at(m->file, i), limits);
+    js_end(w);
 }
 
-static json_object *json_types(const summary *s)
+static void json_types(js *w, const char *key, const summary *s)
 {
-    json_object *list = js_array();
-
+    js_array(w, key);
     for (size_t i = 0; i < s->n_sums; i++) {
-        json_object *row = js_object();
-        js_set_text(row, "type", model_type_text(s->sums[i].type).text);
-        js_set_u64(row, "type_id", s->sums[i].type);
-        js_set_u64(row, "tensors", s->sums[i].n_tensors);
-        js_set_u64(row, "parameters", s->sums[i].n_elems);
-        js_set_u64(row, "size_bytes", s->sums[i].size_bytes);
-        js_append(list, row);
+        js_object(w, NULL);
+        js_text(w, "type", model_type_text(s->sums[i].type).text);
+        js_u64(w, "type_id", s->sums[i].type);
+        js_u64(w, "tensors", s->sums[i].n_tensors);
+        js_u64(w, "parameters", s->sums[i].n_elems);
+        js_u64(w, "size_bytes", s->sums[i].size_bytes);
+        js_end(w);
     }
-    return list;
+    js_end(w);
 }
 
-static void json_pending(json_object *object, ggld_edit_trace trace,
-                         const ggld_error *why)
+static void json_head(js *w, const model *m)
+{
+    const ggld_file_info *info = &m->info;
+
+    js_text(w, "file", m->path);
+    js_u64(w, "version", info->version);
+    js_text(w, "byte_order", info->big_endian ? "big" : "little");
+    js_u64(w, "alignment_bytes", info->alignment_bytes);
+    json_shards(w, "shards", m);
+    js_u64(w, "file_bytes", info->file_bytes);
+    js_u64(w, "metadata_bytes", info->metadata_bytes);
+    js_u64(w, "data_bytes", info->data_bytes);
+    js_u64(w, "data_bytes_declared", m->data_all_bytes);
+    js_bool(w, "whole", m->whole);
+    js_u64(w, "tensors_whole", m->n_whole);
+    js_bool(w, "readable", true);
+}
+
+static void json_pending(js *w, ggld_edit_trace trace, const ggld_error *why)
 {
     bool clean = trace == GGLD_EDIT_CLEAN;
-    const char *name = pending_name(trace);
 
-    js_set(object, "interrupted_edit",
-           clean ? NULL : js_text(name, strlen(name)));
-    js_set(object, "interrupted_edit_message",
-           clean ? NULL : js_text(why->message, strlen(why->message)));
+    js_text(w, "interrupted_edit", clean ? NULL : pending_name(trace));
+    js_text(w, "interrupted_edit_message", clean ? NULL : why->message);
 }
 
 /* Of a file that an edit has left such that it does not open. */
 static void print_json_broken(output *o, const char *path,
                               ggld_edit_trace trace, const ggld_error *why)
 {
-    json_object *object = js_object();
+    js w = js_begin(o);
 
-    js_set_text(object, "file", path);
-    js_set(object, "readable", js_bool(false));
-    json_pending(object, trace, why);
-    js_print(o, object);
+    js_object(&w, NULL);
+    js_text(&w, "file", path);
+    js_bool(&w, "readable", false);
+    json_pending(&w, trace, why);
+    js_end(&w);
 }
 
 static void print_json(output *o, const model *m, const summary *s,
                        ggld_edit_trace trace, const ggld_error *why)
 {
-    const ggld_file_info *info = &m->info;
     ftype_verdict ftype = ftype_of_model(m);
-    json_object *object = js_object();
+    js w = js_begin(o);
 
-    js_set_text(object, "file", m->path);
-    js_set_u64(object, "version", info->version);
-    js_set_text(object, "byte_order", info->big_endian ? "big" : "little");
-    js_set_u64(object, "alignment_bytes", info->alignment_bytes);
-    js_set(object, "shards", json_shards(m));
-    js_set_u64(object, "file_bytes", info->file_bytes);
-    js_set_u64(object, "metadata_bytes", info->metadata_bytes);
-    js_set_u64(object, "data_bytes", info->data_bytes);
-    js_set_u64(object, "data_bytes_declared", m->data_all_bytes);
-    js_set(object, "whole", js_bool(m->whole));
-    js_set_u64(object, "tensors_whole", m->n_whole);
-    js_set(object, "readable", js_bool(true));
-    json_pending(object, trace, why);
-    js_set_u64(object, "parameters", info->n_elems);
-    js_set(object, "bits_per_weight",
-           s->bits_per_weight > 0 ? js_f64(s->bits_per_weight) : NULL);
-    js_set(object, "quantization",
-           ftype.name != NULL ? js_text(ftype.name, strlen(ftype.name)) : NULL);
-    js_set(object, "quantization_declared", js_bool(ftype.declared));
-    js_set_u64(object, "kv_count", ggld_kv_count(m->file));
-    js_set(object, "kv", json_kvs(m));
-    js_set_u64(object, "tensor_count", s->all.n_tensors);
-    js_set(object, "types", json_types(s));
-    js_print(o, object);
+    js_object(&w, NULL);
+    json_head(&w, m);
+    json_pending(&w, trace, why);
+    js_u64(&w, "parameters", m->info.n_elems);
+    if (s->bits_per_weight > 0)
+        js_f64(&w, "bits_per_weight", s->bits_per_weight);
+    else
+        js_null(&w, "bits_per_weight");
+    js_text(&w, "quantization", ftype.name);
+    js_bool(&w, "quantization_declared", ftype.declared);
+    js_u64(&w, "kv_count", ggld_kv_count(m->file));
+    json_kvs(&w, "kv", m);
+    js_u64(&w, "tensor_count", s->all.n_tensors);
+    json_types(&w, "types", s);
+    js_end(&w);
 }
 
 static int info_run(const args *a)
@@ -337,6 +341,7 @@ static int info_run(const args *a)
         print_json_broken(a->out, a->operands[0], trace, &why);
     if (status != STATUS_GOOD)
         return status;
+    model_show(&m, a->out);
     summary_make(&s, &m);
     if (json) {
         print_json(a->out, &m, &s, trace, &why);

@@ -9,10 +9,12 @@
 
 enum { OPT_SINGLE, OPT_JSON };
 
-static int report_no_key(const model *m, const char *key)
+static int report_no_key(model *m, const char *key)
 {
     nearest near = nearest_begin(key);
 
+    if (model_is_cut(m))
+        return STATUS_FAULT;
     for (uint64_t i = 0; i < ggld_kv_count(m->file); i++) {
         ggld_string other = ggld_kv_key(ggld_kv_at(m->file, i));
         nearest_offer(&near, other.data, other.len);
@@ -39,24 +41,26 @@ static void print_all(output *o, const model *m)
 
 static void print_all_json(output *o, const model *m)
 {
-    json_object *object = js_object();
-    json_object *list = js_array();
+    js w = js_begin(o);
 
+    js_object(&w, NULL);
+    js_text(&w, "file", m->path);
+    js_array(&w, "kv");
     for (uint64_t i = 0; i < ggld_kv_count(m->file); i++)
-        js_append(list, value_json_row(ggld_kv_at(m->file, i), UINT64_MAX));
-    js_set_text(object, "file", m->path);
-    js_set(object, "kv", list);
-    js_print(o, object);
+        value_json_row(&w, NULL, ggld_kv_at(m->file, i), value_limits_none());
+    js_end(&w);
+    js_end(&w);
 }
 
-static int print_one(const args *a, const model *m, const char *key)
+static int print_one(const args *a, model *m, const char *key)
 {
     const ggld_kv *kv = ggld_kv_find(m->file, key);
 
     if (kv == NULL)
         return report_no_key(m, key);
+    js w = js_begin(a->out);
     if (a->values[OPT_JSON] != NULL)
-        js_print(a->out, value_json_row(kv, UINT64_MAX));
+        value_json_row(&w, NULL, kv, value_limits_none());
     else
         value_print_full(a->out, kv);
     return STATUS_GOOD;
@@ -70,6 +74,7 @@ static int kv_run(const args *a)
 
     if (status != STATUS_GOOD)
         return status;
+    model_show(&m, a->out);
     if (a->n_operands == 2)
         status = print_one(a, &m, a->operands[1]);
     else if (a->values[OPT_JSON] != NULL)

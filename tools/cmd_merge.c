@@ -15,12 +15,16 @@
 
 enum { OPT_DELETE, OPT_CONSUME };
 
-static int failed(const args *a, const char *path, const ggld_error *err)
+/* in: NULL where it is not open. */
+static int failed(const args *a, model *in, const char *path,
+                  const ggld_error *err)
 {
     if (err->code == GGLD_E_CANCELLED)
         return stop_report(path);
     if (err->code == GGLD_E_INVALID && strstr(err->message, "is the input"))
         return report_usage(a, "%s", err->message);
+    if (in != NULL)
+        return model_failed(in, path, err);
     return report_error(err->section == GGLD_IN_FILE ? path : a->operands[0],
                         err);
 }
@@ -53,7 +57,7 @@ static int merge(const args *a, ggld_merge_options *options)
     if (result == GGLD_OK)
         print_result(a, &in, path);
     else
-        status = failed(a, path, &err);
+        status = failed(a, &in, path, &err);
     model_close(&in);
     return status;
 }
@@ -74,7 +78,7 @@ static int consume(const args *a, const ggld_merge_options *options)
         return STATUS_GOOD;
     }
     int status = halfmerged_into(path) ? report_error(path, &err)
-                                       : failed(a, path, &err);
+                                       : failed(a, NULL, path, &err);
     halfmerged_note_failure(path, &err);
     return status;
 }

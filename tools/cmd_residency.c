@@ -275,49 +275,52 @@ static void print_picture(output *o, const groups *g)
                    text_size(sum.size_bytes).text);
 }
 
-static json_object *json_resident(uint64_t bytes)
+static void json_resident(js *w, uint64_t bytes)
 {
-    return bytes == GGLD_RESIDENT_UNKNOWN ? NULL : js_u64(bytes);
+    js_u64_if(w, "resident_bytes", bytes != GGLD_RESIDENT_UNKNOWN, bytes);
 }
 
-static json_object *json_group(const group *g)
+static void json_group(js *w, const group *g)
 {
-    json_object *row = js_object();
-    js_set(row, "name", js_text(g->name.data, g->name.len));
-    js_set_u64(row, "tensors", g->n_tensors);
-    js_set_u64(row, "size_bytes", g->size_bytes);
-    js_set(row, "resident_bytes", json_resident(g->resident_bytes));
-    return row;
+    js_object(w, NULL);
+    js_string(w, "name", g->name.data, g->name.len);
+    js_u64(w, "tensors", g->n_tensors);
+    js_u64(w, "size_bytes", g->size_bytes);
+    json_resident(w, g->resident_bytes);
+    js_end(w);
 }
 
-static json_object *json_tensor(const model *m, uint64_t i, uint64_t resident)
+static void json_tensor(js *w, const model *m, uint64_t i, uint64_t resident)
 {
     ggld_tensor_info info = model_tensor(m, i);
-    json_object *row = js_object();
-    js_set_u64(row, "index", i);
-    js_set(row, "name", js_text(info.name.data, info.name.len));
-    js_set_u64(row, "size_bytes", info.size_bytes);
-    js_set(row, "resident_bytes", json_resident(resident));
-    return row;
+
+    js_object(w, NULL);
+    js_u64(w, "index", i);
+    js_string(w, "name", info.name.data, info.name.len);
+    js_u64(w, "size_bytes", info.size_bytes);
+    json_resident(w, resident);
+    js_end(w);
 }
 
 static void print_json(output *o, const model *m, const groups *g,
                        const uint64_t *resident)
 {
-    json_object *object = js_object();
-    json_object *layers = js_array();
-    json_object *tensors = js_array();
+    js w = js_begin(o);
     group sum = sum_of(g);
+
+    js_object(&w, NULL);
+    js_text(&w, "file", m->path);
+    js_u64(&w, "size_bytes", sum.size_bytes);
+    json_resident(&w, sum.resident_bytes);
+    js_array(&w, "layers");
     for (size_t i = 0; i < g->n; i++)
-        js_append(layers, json_group(&g->list[i]));
+        json_group(&w, &g->list[i]);
+    js_end(&w);
+    js_array(&w, "tensors");
     for (uint64_t i = 0; i < ggld_tensor_count(m->file); i++)
-        js_append(tensors, json_tensor(m, i, resident[i]));
-    js_set_text(object, "file", m->path);
-    js_set_u64(object, "size_bytes", sum.size_bytes);
-    js_set(object, "resident_bytes", json_resident(sum.resident_bytes));
-    js_set(object, "layers", layers);
-    js_set(object, "tensors", tensors);
-    js_print(o, object);
+        json_tensor(&w, m, i, resident[i]);
+    js_end(&w);
+    js_end(&w);
 }
 
 static int residency_show(const args *a, const model *m, groups *g,
@@ -341,6 +344,7 @@ static int residency_run(const args *a)
         model_open_with(&m, a->operands[0], single_flag(a->values[OPT_SINGLE]));
     if (status != STATUS_GOOD)
         return status;
+    model_show(&m, a->out);
     uint64_t *resident =
         calloc(ggld_tensor_count(m.file) + 1, sizeof *resident);
     status = groups_make(&g, &m);

@@ -103,22 +103,24 @@ static void print_shards(const splitting *s)
 
 static void print_json(const splitting *s)
 {
-    json_object *object = js_object(), *list = js_array();
+    js w = js_begin(s->a->out);
 
-    js_set_text(object, "file", s->in.path);
-    js_set(object, "written", js_bool(s->a->values[OPT_DRY_RUN] == NULL));
+    js_object(&w, NULL);
+    js_text(&w, "file", s->in.path);
+    js_bool(&w, "written", s->a->values[OPT_DRY_RUN] == NULL);
+    js_array(&w, "shards");
     for (uint32_t i = 0; i < ggld_split_plan_count(s->plan); i++) {
         ggld_split_shard shard = { .struct_size = sizeof shard };
-        json_object *row = js_object();
         ggld_split_plan_get(s->plan, i, &shard);
-        js_set_text(row, "path", path_of(s, i));
-        js_set_u64(row, "first_tensor", shard.first_tensor);
-        js_set_u64(row, "tensors", shard.n_tensors);
-        js_set_u64(row, "file_bytes", shard.file_bytes);
-        js_append(list, row);
+        js_object(&w, NULL);
+        js_text(&w, "path", path_of(s, i));
+        js_u64(&w, "first_tensor", shard.first_tensor);
+        js_u64(&w, "tensors", shard.n_tensors);
+        js_u64(&w, "file_bytes", shard.file_bytes);
+        js_end(&w);
     }
-    js_set(object, "shards", list);
-    js_print(s->a->out, object);
+    js_end(&w);
+    js_end(&w);
 }
 
 static void note_large(const splitting *s)
@@ -184,7 +186,7 @@ static int fail_there(const splitting *s, const ggld_error *err)
     return status;
 }
 
-static int write_shards(const splitting *s, progress *bar)
+static int write_shards(splitting *s, progress *bar)
 {
     ggld_error err;
 
@@ -196,7 +198,7 @@ static int write_shards(const splitting *s, progress *bar)
         return stop_report(s->in.path);
     if (status == GGLD_E_INVALID && strstr(err.message, "already") != NULL)
         return fail_there(s, &err);
-    return status == GGLD_OK ? STATUS_GOOD : report_error(s->in.path, &err);
+    return status == GGLD_OK ? STATUS_GOOD : model_failed(&s->in, NULL, &err);
 }
 
 static int split(splitting *s)
@@ -207,7 +209,7 @@ static int split(splitting *s)
     s->options.progress = watch_progress;
     s->options.progress_user = &bar;
     if (ggld_split_plan_new(&s->plan, s->in.file, &s->options, &err) != GGLD_OK)
-        return report_error(s->in.path, &err);
+        return model_failed(&s->in, NULL, &err);
     int status =
         s->a->values[OPT_DRY_RUN] != NULL ? STATUS_GOOD : write_shards(s, &bar);
     if (status == STATUS_GOOD) {

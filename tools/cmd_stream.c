@@ -2,6 +2,7 @@
 /* ggld stream: reads all tensor data within a budget of memory, and says what
  * that took. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <uv.h>
 
@@ -108,19 +109,18 @@ static int stream(const model *m, const ggld_stream_options *options,
 
 static void print_json(output *o, const stream_run *s, uint64_t budget)
 {
-    json_object *object = js_object();
+    js w = js_begin(o);
     bool known = s->peak_cache_bytes != GGLD_RESIDENT_UNKNOWN;
-    js_set_text(object, "file", s->run.path);
-    js_set_u64(object, "budget_bytes", budget);
-    js_set_u64(object, "read_bytes", s->run.done_bytes);
-    js_set(object, "seconds", js_measure(s->run.seconds));
-    js_set(object, "bytes_per_s", js_measure(job_rate(&s->run)));
-    js_set_u64(object, "peak_rss_anon_bytes", s->peak_anon_bytes);
-    js_set(object, "peak_page_cache_bytes",
-           known ? js_u64(s->peak_cache_bytes) : NULL);
-    js_set(object, "page_cache_before_bytes",
-           known ? js_u64(s->cached_before_bytes) : NULL);
-    js_print(o, object);
+    js_object(&w, NULL);
+    js_text(&w, "file", s->run.path);
+    js_u64(&w, "budget_bytes", budget);
+    js_u64(&w, "read_bytes", s->run.done_bytes);
+    js_measure(&w, "seconds", s->run.seconds);
+    js_measure(&w, "bytes_per_s", job_rate(&s->run));
+    js_u64(&w, "peak_rss_anon_bytes", s->peak_anon_bytes);
+    js_u64_if(&w, "peak_page_cache_bytes", known, s->peak_cache_bytes);
+    js_u64_if(&w, "page_cache_before_bytes", known, s->cached_before_bytes);
+    js_end(&w);
 }
 
 static void print_text(output *o, const stream_run *s)

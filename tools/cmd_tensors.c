@@ -53,38 +53,39 @@ static void print_table(output *o, const model *m)
     }
 }
 
-static json_object *json_row(const model *m, uint64_t index)
+static void json_row(js *w, const model *m, uint64_t index)
 {
     ggld_tensor_info info = model_tensor(m, index);
-    json_object *row = js_object();
-    json_object *dims = js_array();
 
+    js_object(w, NULL);
+    js_u64(w, "index", index);
+    js_string(w, "name", info.name.data, info.name.len);
+    js_text(w, "type", model_type_text(info.type).text);
+    js_u64(w, "type_id", info.type);
+    js_bool(w, "supported", info.supported);
+    js_array(w, "dims");
     for (uint32_t i = 0; i < info.n_dims; i++)
-        js_append(dims, js_u64(info.dims[i]));
-    js_set_u64(row, "index", index);
-    js_set(row, "name", js_text(info.name.data, info.name.len));
-    js_set_text(row, "type", model_type_text(info.type).text);
-    js_set_u64(row, "type_id", info.type);
-    js_set(row, "supported", js_bool(info.supported));
-    js_set(row, "dims", dims);
-    js_set_u64(row, "elements", info.n_elems);
-    js_set_u64(row, "size_bytes", info.size_bytes);
-    js_set_u64(row, "file_offset_bytes", info.file_offset_bytes);
-    js_set_u64(row, "shard", info.shard);
-    js_set(row, "whole", js_bool(model_tensor_whole(m, &info)));
-    return row;
+        js_u64(w, NULL, info.dims[i]);
+    js_end(w);
+    js_u64(w, "elements", info.n_elems);
+    js_u64(w, "size_bytes", info.size_bytes);
+    js_u64(w, "file_offset_bytes", info.file_offset_bytes);
+    js_u64(w, "shard", info.shard);
+    js_bool(w, "whole", model_tensor_whole(m, &info));
+    js_end(w);
 }
 
 static void print_json(output *o, const model *m)
 {
-    json_object *object = js_object();
-    json_object *list = js_array();
+    js w = js_begin(o);
 
+    js_object(&w, NULL);
+    js_text(&w, "file", m->path);
+    js_array(&w, "tensors");
     for (uint64_t i = 0; i < ggld_tensor_count(m->file); i++)
-        js_append(list, json_row(m, i));
-    js_set_text(object, "file", m->path);
-    js_set(object, "tensors", list);
-    js_print(o, object);
+        json_row(&w, m, i);
+    js_end(&w);
+    js_end(&w);
 }
 
 static int tensors_run(const args *a)
@@ -95,6 +96,7 @@ static int tensors_run(const args *a)
 
     if (status != STATUS_GOOD)
         return status;
+    model_show(&m, a->out);
     if (a->values[OPT_JSON] != NULL)
         print_json(a->out, &m);
     else

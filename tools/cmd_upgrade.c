@@ -45,7 +45,7 @@ static void print_result(output *o, const model *in, const char *path,
                order_text(big_endian), ggld_tensor_count(in->file));
 }
 
-static int upgrade(const args *a, const model *in, const char *path)
+static int upgrade(const args *a, model *in, const char *path)
 {
     ggld_upgrade_options options = ggld_upgrade_options_init();
     ggld_upgrade_result result = { .struct_size = sizeof result };
@@ -64,8 +64,7 @@ static int upgrade(const args *a, const model *in, const char *path)
     if (status == GGLD_E_CANCELLED)
         return stop_report(path);
     if (status != GGLD_OK)
-        return report_error(err.section == GGLD_IN_FILE ? path : in->path,
-                            &err);
+        return model_failed(in, path, &err);
     note_changes(in, &result);
     print_result(a->out, in, path, big_endian);
     return STATUS_GOOD;

@@ -190,8 +190,7 @@ static int verify(verifying *v)
     return good ? STATUS_GOOD : STATUS_FAULT;
 }
 
-static int verify_file(const args *a, const char *path, bool of_set,
-                       json_object *all)
+static int verify_file(const args *a, const char *path, bool of_set, js *all)
 {
     verifying v = {
         .a = a, .path = path, .fd = -1, .of_set = of_set, .all = all
@@ -233,9 +232,13 @@ static int refuse_ggsum(const args *a)
  * none, as one of them is missing or damaged. */
 static int verify_set(const args *a, const ggld_file *set, uint32_t n_shards)
 {
-    json_object *all = a->values[VERIFY_JSON] != NULL ? js_array() : NULL;
+    js w = js_begin(a->out), *all = a->values[VERIFY_JSON] != NULL ? &w : NULL;
     int worst = refuse_ggsum(a);
 
+    if (worst == STATUS_USAGE)
+        return worst;
+    if (all != NULL)
+        js_array(all, NULL);
     for (uint32_t i = 0; i < n_shards && worst != STATUS_USAGE; i++) {
         char *named =
             set == NULL ? shard_beside(a->operands[0], i, n_shards) : NULL;
@@ -246,10 +249,10 @@ static int verify_set(const args *a, const ggld_file *set, uint32_t n_shards)
         worst = status != STATUS_GOOD ? status : worst;
         free(named);
     }
-    if (all != NULL && worst != STATUS_USAGE)
-        js_print(a->out, all);
-    else
-        json_object_put(all);
+    if (worst == STATUS_USAGE)
+        out_drop(a->out);
+    else if (all != NULL)
+        js_end(all);
     return worst;
 }
 

@@ -30,14 +30,15 @@ static int warm(const args *a, const selection *s,
 
 static void print_json(output *o, const selection *s, const job_run *r)
 {
-    json_object *object = js_object();
-    js_set_text(object, "file", r->path);
-    js_set_u64(object, "tensors", s->n_views);
-    js_set_u64(object, "size_bytes", s->size_bytes);
-    js_set_u64(object, "warm_bytes", r->done_bytes);
-    js_set(object, "seconds", js_measure(r->seconds));
-    js_set(object, "bytes_per_s", js_measure(job_rate(r)));
-    js_print(o, object);
+    js w = js_begin(o);
+    js_object(&w, NULL);
+    js_text(&w, "file", r->path);
+    js_u64(&w, "tensors", s->n_views);
+    js_u64(&w, "size_bytes", s->size_bytes);
+    js_u64(&w, "warm_bytes", r->done_bytes);
+    js_measure(&w, "seconds", r->seconds);
+    js_measure(&w, "bytes_per_s", job_rate(r));
+    js_end(&w);
 }
 
 static void print_text(output *o, const selection *s, const job_run *r)

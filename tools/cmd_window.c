@@ -187,31 +187,31 @@ static void print_text(output *o, const touching *t)
 static void print_json(output *o, const touching *t)
 {
     const ggld_window_counts *c = &t->counts;
-    json_object *object = js_object();
-    js_set_text(object, "file", t->path);
-    js_set(object, "tensor", js_text(t->info.name.data, t->info.name.len));
-    js_set_text(object, "type", model_type_text(t->info.type).text);
-    js_set_text(object, "touch", t->at_random ? "random" : "order");
-    js_set(object, "lazy", js_bool(c->lazy != 0));
-    js_set(object, "not_lazy_because",
-           c->lazy != 0 ? NULL : js_text(no_faults(c), strlen(no_faults(c))));
-    js_set_u64(object, "size_bytes", c->size_bytes);
-    js_set_u64(object, "chunk_bytes", c->chunk_bytes);
-    js_set_u64(object, "budget_bytes", c->max_resident_bytes);
-    js_set_u64(object, "touches", t->n_touches);
-    js_set(object, "open_s", js_measure(t->open_seconds));
-    js_set(object, "seconds", js_measure(t->seconds));
-    js_set(object, "bytes_per_s", js_measure(rate(t)));
-    js_set_u64(object, "faults", c->n_faults);
-    js_set_u64(object, "filled", c->n_filled);
-    js_set_u64(object, "ahead", c->n_ahead);
-    js_set_u64(object, "dropped", c->n_dropped);
-    js_set(object, "read_s", js_measure(seconds(c->read_ns)));
-    js_set(object, "place_s", js_measure(seconds(c->place_ns)));
-    js_set(object, "drop_s", js_measure(seconds(c->drop_ns)));
-    js_set_u64(object, "resident_bytes", c->resident_bytes);
-    js_set_u64(object, "peak_bytes", c->peak_bytes);
-    js_print(o, object);
+    js w = js_begin(o);
+    js_object(&w, NULL);
+    js_text(&w, "file", t->path);
+    js_string(&w, "tensor", t->info.name.data, t->info.name.len);
+    js_text(&w, "type", model_type_text(t->info.type).text);
+    js_text(&w, "touch", t->at_random ? "random" : "order");
+    js_bool(&w, "lazy", c->lazy != 0);
+    js_text(&w, "not_lazy_because", c->lazy != 0 ? NULL : no_faults(c));
+    js_u64(&w, "size_bytes", c->size_bytes);
+    js_u64(&w, "chunk_bytes", c->chunk_bytes);
+    js_u64(&w, "budget_bytes", c->max_resident_bytes);
+    js_u64(&w, "touches", t->n_touches);
+    js_measure(&w, "open_s", t->open_seconds);
+    js_measure(&w, "seconds", t->seconds);
+    js_measure(&w, "bytes_per_s", rate(t));
+    js_u64(&w, "faults", c->n_faults);
+    js_u64(&w, "filled", c->n_filled);
+    js_u64(&w, "ahead", c->n_ahead);
+    js_u64(&w, "dropped", c->n_dropped);
+    js_measure(&w, "read_s", seconds(c->read_ns));
+    js_measure(&w, "place_s", seconds(c->place_ns));
+    js_measure(&w, "drop_s", seconds(c->drop_ns));
+    js_u64(&w, "resident_bytes", c->resident_bytes);
+    js_u64(&w, "peak_bytes", c->peak_bytes);
+    js_end(&w);
 }
 
 static int no_window(const char *path, const ggld_error *err)
@@ -222,7 +222,7 @@ static int no_window(const char *path, const ggld_error *err)
     return status;
 }
 
-static int window_touch(const args *a, const model *m, touching *t,
+static int window_touch(const args *a, model *m, touching *t,
                         const ggld_window_options *o)
 {
     const ggld_tensor *tensor = ggld_tensor_find(m->file, a->operands[1]);

@@ -239,35 +239,34 @@ static const char *kind_name(uint32_t kind)
     return kind < sizeof names / sizeof names[0] ? names[kind] : "unknown";
 }
 
-static json_object *tensor_json(const ggld_tensor *tensor)
+static void tensor_json(js *w, const char *key, const ggld_tensor *tensor)
 {
     ggld_tensor_info info = model_tensor_info(tensor);
-    json_object *row = js_object(), *dims = js_array();
 
-    js_set_text(row, "type", model_type_text(info.type).text);
+    js_object(w, key);
+    js_text(w, "type", model_type_text(info.type).text);
+    js_array(w, "dims");
     for (uint32_t i = 0; i < info.n_dims; i++)
-        js_append(dims, js_u64(info.dims[i]));
-    js_set(row, "dims", dims);
-    return row;
+        js_u64(w, NULL, info.dims[i]);
+    js_end(w);
+    js_end(w);
 }
 
-static json_object *measure_json(const ggld_difference *d)
+static void measure_json(js *w, const char *key, const ggld_difference *d)
 {
-    json_object *row = js_object();
-
-    js_set_u64(row, "n_elems", d->n_elems);
-    js_set_u64(row, "n_unequal", d->n_unequal);
-    js_set_u64(row, "n_nan", d->n_nan);
-    js_set_u64(row, "max_elem", d->max_elem);
-    js_set(row, "max", js_f64(d->max));
-    js_set(row, "rms", js_f64(d->rms));
-    return row;
+    js_object(w, key);
+    js_u64(w, "n_elems", d->n_elems);
+    js_u64(w, "n_unequal", d->n_unequal);
+    js_u64(w, "n_nan", d->n_nan);
+    js_u64(w, "max_elem", d->max_elem);
+    js_f64(w, "max", d->max);
+    js_f64(w, "rms", d->rms);
+    js_end(w);
 }
 
 /* What values in JSON do not tell: bits. */
-static void add_parting(json_object *row, const ggld_difference *d)
+static void add_parting(js *w, const ggld_difference *d)
 {
-    json_object *index;
     parting p;
     char bits[24];
 
@@ -275,45 +274,55 @@ static void add_parting(json_object *row, const ggld_difference *d)
         !parting_find(d->a_kv, d->b_kv, &p))
         return;
     if (p.depth != 0) {
-        index = js_array();
+        js_array(w, "first_element");
         for (unsigned i = 0; i < p.depth; i++)
-            js_append(index, js_u64(p.index[i]));
-        js_set(row, "first_element", index);
+            js_u64(w, NULL, p.index[i]);
+        js_end(w);
     }
     if (!looks_same(&p))
         return;
     snprintf(bits, sizeof bits, "0x%0*" PRIx64, (int)(2 * p.width), p.bits_a);
-    js_set_text(row, "a_bits", bits);
+    js_text(w, "a_bits", bits);
     snprintf(bits, sizeof bits, "0x%0*" PRIx64, (int)(2 * p.width), p.bits_b);
-    js_set_text(row, "b_bits", bits);
+    js_text(w, "b_bits", bits);
 }
 
-json_object *differ_json(const ggld_difference *d)
+static void kv_json(js *w, const ggld_difference *d)
 {
-    json_object *row = js_object();
+    ggld_string key = ggld_kv_key(d->a_kv != NULL ? d->a_kv : d->b_kv);
 
-    js_set_text(row, "kind", kind_name(d->kind));
-    if (d->kind <= GGLD_KV_CHANGED) {
-        ggld_string key = ggld_kv_key(d->a_kv != NULL ? d->a_kv : d->b_kv);
-        js_set(row, "key", js_text(key.data, (size_t)key.len));
-        if (d->a_kv != NULL)
-            js_set(row, "a", value_json_row(d->a_kv, UINT64_MAX));
-        if (d->b_kv != NULL)
-            js_set(row, "b", value_json_row(d->b_kv, UINT64_MAX));
-        if (d->kind == GGLD_KV_CHANGED)
-            add_parting(row, d);
-        return row;
-    }
+    js_string(w, "key", key.data, (size_t)key.len);
+    if (d->a_kv != NULL)
+        value_json_row(w, "a", d->a_kv, value_limits_none());
+    if (d->b_kv != NULL)
+        value_json_row(w, "b", d->b_kv, value_limits_none());
+    if (d->kind == GGLD_KV_CHANGED)
+        add_parting(w, d);
+}
+
+static void both_json(js *w, const ggld_difference *d)
+{
     ggld_string name =
         model_tensor_info(d->a_tensor != NULL ? d->a_tensor : d->b_tensor).name;
-    js_set(row, "name", js_text(name.data, (size_t)name.len));
+
+    js_string(w, "name", name.data, (size_t)name.len);
     if (d->a_tensor != NULL)
-        js_set(row, "a", tensor_json(d->a_tensor));
+        tensor_json(w, "a", d->a_tensor);
     if (d->b_tensor != NULL)
-        js_set(row, "b", tensor_json(d->b_tensor));
+        tensor_json(w, "b", d->b_tensor);
     if (d->kind == GGLD_TENSOR_DATA)
-        js_set_u64(row, "first_byte", d->first_byte);
+        js_u64(w, "first_byte", d->first_byte);
     if (d->has_values)
-        js_set(row, "values", measure_json(d));
-    return row;
+        measure_json(w, "values", d);
+}
+
+void differ_json(js *w, const ggld_difference *d)
+{
+    js_object(w, NULL);
+    js_text(w, "kind", kind_name(d->kind));
+    if (d->kind <= GGLD_KV_CHANGED)
+        kv_json(w, d);
+    else
+        both_json(w, d);
+    js_end(w);
 }

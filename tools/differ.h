@@ -10,6 +10,6 @@
 
 /* In one line. */
 void differ_print(output *o, const ggld_difference *d);
-json_object *differ_json(const ggld_difference *d);
+void differ_json(js *w, const ggld_difference *d);
 
 #endif /* TOOLS_DIFFER_H */

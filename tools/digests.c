@@ -116,15 +116,16 @@ const char *scope_text(uint32_t scope)
     }
 }
 
-json_object *js_digest(const ggld_digest *digest)
+void js_digest(js *w, const char *key, const ggld_digest *digest)
 {
     char hex[GGLD_DIGEST_TEXT_MAX], text[GGLD_DIGEST_TEXT_MAX + 8];
-    if (digest->algo == 0)
-        return NULL;
+    if (digest->algo == 0) {
+        js_null(w, key);
+        return;
+    }
     ggld_digest_text(digest, hex);
-    int n =
-        snprintf(text, sizeof text, "%s:%s", ggld_algo_name(digest->algo), hex);
-    return js_text(text, (size_t)n);
+    snprintf(text, sizeof text, "%s:%s", ggld_algo_name(digest->algo), hex);
+    js_text(w, key, text);
 }
 
 void digests_note_chunks(const char *path, uint32_t chunk_algo)

@@ -30,6 +30,6 @@ void digests_note_chunks(const char *path, uint32_t chunk_algo);
 /* "file", "metadata" and so on. */
 const char *scope_text(uint32_t scope);
 /* "sha256:HEX", or null where there is none. */
-json_object *js_digest(const ggld_digest *digest);
+void js_digest(js *w, const char *key, const ggld_digest *digest);
 
 #endif /* TOOLS_DIGESTS_H */

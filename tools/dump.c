@@ -373,16 +373,15 @@ int dump_run_job(const dump_job *job, output *o)
                    .take = dump_take };
     ggld_status status = pipeline_run(&p, &err);
     if (d.n_lost != 0)
-        report_note(job->path,
+        report_note(job->m->path,
                     "%" PRIu64 " finite value%s of '%.*s' %s too large for "
                     "%s: infinite",
-                    d.n_lost, d.n_lost != 1 ? "s" : "",
-                    (int)job->info.name.len, job->info.name.data,
-                    d.n_lost != 1 ? "are" : "is",
+                    d.n_lost, d.n_lost != 1 ? "s" : "", (int)job->info.name.len,
+                    job->info.name.data, d.n_lost != 1 ? "are" : "is",
                     job->format == DUMP_F16 ? "f16" : "f32");
     if (status == GGLD_OK || o->sys_errno != 0)
         return STATUS_GOOD;
     if (status == GGLD_E_CANCELLED)
-        return stop_report(job->path);
-    return report_error(job->path, &err);
+        return stop_report(job->m->path);
+    return model_failed(job->m, NULL, &err);
 }

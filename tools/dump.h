@@ -5,6 +5,8 @@
 
 #include <ggld/tensor.h>
 
+#include "model.h"
+
 #include "out.h"
 
 typedef enum dump_format {
@@ -16,7 +18,7 @@ typedef enum dump_format {
 } dump_format;
 
 typedef struct dump_job {
-    const char *path; /* for messages */
+    model *m;
     const ggld_tensor *tensor;
     ggld_tensor_info info;
     dump_format format;

@@ -12,6 +12,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "changes.h"
 #include "model.h"
 #include "report.h"
 #include "text.h"
@@ -131,39 +132,40 @@ void edited_print(output *o, const edited *e)
 
 /* ---- as JSON ---- */
 
-static json_object *json_plan(const ggld_edit_plan *plan)
+static void json_plan(js *w, const char *key, const ggld_edit_plan *plan)
 {
     static const char *const ways[] = { "nothing", "fits", "inserts",
                                         "no room" };
-    json_object *row = js_object();
 
-    js_set_text(row, "way", ways[plan->in_place]);
-    js_set_u64(row, "metadata_bytes", plan->needed_bytes);
-    js_set_u64(row, "data_offset_old", plan->old_data_bytes);
+    js_object(w, key);
+    js_text(w, "way", ways[plan->in_place]);
+    js_u64(w, "metadata_bytes", plan->needed_bytes);
+    js_u64(w, "data_offset_old", plan->old_data_bytes);
     if (plan->in_place != GGLD_EDIT_NO_ROOM) {
-        js_set_u64(row, "data_offset_new", plan->new_data_bytes);
-        js_set_u64(row, "padding_bytes", plan->padding_bytes);
+        js_u64(w, "data_offset_new", plan->new_data_bytes);
+        js_u64(w, "padding_bytes", plan->padding_bytes);
     } else {
-        js_set_text(row, "reason", plan->reason.message);
+        js_text(w, "reason", plan->reason.message);
     }
-    return row;
+    js_end(w);
 }
 
-void edited_json(output *o, const edited *e, json_object *changes)
+void edited_json_begin(js *w, const edited *e, const ggld_edit *edit,
+                       const ggld_file *now)
 {
-    const char *target = target_of(e);
-    json_object *object = js_object();
+    js_object(w, NULL);
+    js_text(w, "file", e->path);
+    changes_json(w, "changes", edit, now);
+}
 
-    js_set_text(object, "file", e->path);
-    js_set(object, "changes", changes);
-    js_set(object, "in_place", json_plan(&e->plan));
-    js_set(object, "dry_run", js_bool(e->dry_run));
-    js_set_text(object, "how", how_of(e));
-    js_set_u64(object, "file_bytes", file_bytes_of(e));
-    js_set(object, "written",
-           e->dry_run || is_nothing(e) ? NULL
-                                       : js_text(target, strlen(target)));
-    js_print(o, object);
+void edited_json_end(js *w, const edited *e)
+{
+    json_plan(w, "in_place", &e->plan);
+    js_bool(w, "dry_run", e->dry_run);
+    js_text(w, "how", how_of(e));
+    js_u64(w, "file_bytes", file_bytes_of(e));
+    js_text(w, "written", e->dry_run || is_nothing(e) ? NULL : target_of(e));
+    js_end(w);
 }
 
 /* ---- beside it ---- */

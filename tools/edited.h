@@ -23,8 +23,11 @@ typedef struct edited {
 void edited_begin(edited *e, const ggld_file *old);
 /* A line or two. */
 void edited_print(output *o, const edited *e);
-/* The object; changes becomes its own. */
-void edited_json(output *o, const edited *e, json_object *changes);
+/* The object: the changes, while there is the old file, and the rest of it when
+ * the edit is done. */
+void edited_json_begin(js *w, const edited *e, const ggld_edit *edit,
+                       const ggld_file *now);
+void edited_json_end(js *w, const edited *e);
 /* Of a dry run that would make a new file: refuses a folder that takes none, and
  * notes that the disk has no room for one. Exit status. */
 int edited_try(const edited *e);

@@ -27,7 +27,7 @@ typedef struct hashing {
     uint32_t format;
     ggld_hash_options options;
     ggld_manifest *all;
-    json_object *json; /* an array, or NULL */
+    js *json; /* in its list; or NULL */
 } hashing;
 
 /* Exit status; what is wrong has been reported. */

@@ -1,185 +1,255 @@
 /* SPDX-License-Identifier: MIT */
-/* See js.h. json-c writes strings' C1 controls and direction marks as they
- * are, and doubles in 17 digits: both go through serializers of our own. */
+/* See js.h. */
 #include "js.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "report.h"
 #include "text.h"
 
-static json_object *js_made(json_object *object)
+static const char digits[] = "0123456789abcdef";
+
+js js_begin(output *o)
 {
-    if (object == NULL) {
-        report(NULL, "no memory for JSON");
-        exit(STATUS_FAULT);
+    js w = { .out = o };
+    return w;
+}
+
+/* ---- what stands between values ---- */
+
+static void put_line(js *w)
+{
+    out_text(w->out, "\n");
+    out_pad(w->out, 2 * (size_t)w->depth);
+}
+
+static void put_string(js *w, const char *data, size_t len);
+
+static void put_key(js *w, const char *key)
+{
+    if (w->depth != 0) {
+        bool *empty = &w->is_empty[w->depth - 1];
+        out_text(w->out, *empty ? "" : ",");
+        *empty = false;
+        put_line(w);
     }
-    return object;
+    if (key == NULL)
+        return;
+    put_string(w, key, strlen(key));
+    out_text(w->out, ": ");
 }
 
-json_object *js_object(void)
+static void open_nested(js *w, const char *key, bool is_list)
 {
-    return js_made(json_object_new_object());
+    put_key(w, key);
+    out_text(w->out, is_list ? "[" : "{");
+    w->is_empty[w->depth] = true;
+    w->is_list[w->depth] = is_list;
+    w->depth++;
 }
 
-json_object *js_array(void)
+void js_object(js *w, const char *key)
 {
-    return js_made(json_object_new_array());
+    open_nested(w, key, false);
+}
+
+void js_array(js *w, const char *key)
+{
+    open_nested(w, key, true);
+}
+
+void js_end(js *w)
+{
+    w->depth--;
+    if (!w->is_empty[w->depth])
+        put_line(w);
+    out_text(w->out, w->is_list[w->depth] ? "]" : "}");
+    if (w->depth == 0)
+        out_text(w->out, "\n");
+}
+
+/* ---- text ---- */
+
+static void put_unit(output *o, uint32_t unit)
+{
+    char text[6] = { '\\',
+                     'u',
+                     digits[unit >> 12 & 15],
+                     digits[unit >> 8 & 15],
+                     digits[unit >> 4 & 15],
+                     digits[unit & 15] };
+    out_bytes(o, text, sizeof text);
 }
 
 /* The UTF-16 escapes of a code point. */
-static void js_escape(struct printbuf *out, uint32_t code)
+static void put_escape(output *o, uint32_t code)
 {
-    char text[16];
-
-    if (code >= 0x10000)
-        snprintf(text, sizeof text, "\\u%04x\\u%04x",
-                 (unsigned)(0xD800 + ((code - 0x10000) >> 10)),
-                 (unsigned)(0xDC00 + (code & 0x3FF)));
-    else
-        snprintf(text, sizeof text, "\\u%04x", (unsigned)code);
-    printbuf_memappend(out, text, (int)strlen(text));
+    if (code >= 0x10000) {
+        put_unit(o, 0xD800 + ((code - 0x10000) >> 10));
+        code = 0xDC00 + (code & 0x3FF);
+    }
+    put_unit(o, code);
 }
 
-static int js_write_text(json_object *object, struct printbuf *out, int level,
-                         int flags)
+/* Characters that stand for themselves and are one byte. */
+static size_t plain_run(const char *data, size_t len)
 {
-    const char *data = json_object_get_string(object);
-    size_t len = (size_t)json_object_get_string_len(object);
+    size_t n = 0;
+    while (n < len && data[n] >= 0x20 && data[n] < 0x7F && data[n] != '"' &&
+           data[n] != '\\')
+        n++;
+    return n;
+}
+
+/* Up to the next plain character: how many bytes were taken. */
+static size_t put_special(output *o, const char *data, size_t len)
+{
     uint32_t code = 0;
+    size_t n = text_utf8(data, len, &code);
 
-    (void)level;
-    (void)flags;
-    printbuf_memappend(out, "\"", 1);
-    for (size_t i = 0, n; i < len; i += n) {
-        n = text_utf8(data + i, len - i, &code);
-        if (code == '"' || code == '\\')
-            printbuf_memappend(out, "\\", 1);
-        if (code == '\n')
-            printbuf_memappend(out, "\\n", 2);
-        else if (!text_printable(code))
-            js_escape(out, code);
-        else
-            printbuf_memappend(out, data + i, (int)n);
-    }
-    printbuf_memappend(out, "\"", 1);
-    return 0;
+    if (n == 0) /* it was changed meanwhile */
+        code = 0xFFFD;
+    if (code == '\n')
+        out_text(o, "\\n");
+    else if (code == '"' || code == '\\')
+        out_bytes(o, code == '"' ? "\\\"" : "\\\\", 2);
+    else if (n == 0 || !text_printable(code))
+        put_escape(o, code);
+    else
+        out_bytes(o, data, n);
+    return n == 0 ? 1 : n;
 }
 
-static json_object *js_hex(const char *data, size_t len)
+static void put_string(js *w, const char *data, size_t len)
 {
-    static const char digits[] = "0123456789abcdef";
-    json_object *object = js_object();
-    char *hex = malloc(2 * len + 1);
+    output *o = w->out;
 
-    js_made(hex == NULL ? NULL : object);
-    for (size_t i = 0; i < len; i++) {
-        hex[2 * i] = digits[(unsigned char)data[i] >> 4];
-        hex[2 * i + 1] = digits[(unsigned char)data[i] & 15];
+    out_text(o, "\"");
+    for (size_t i = 0; i < len && !out_is_over(o);) {
+        size_t n = plain_run(data + i, len - i);
+        out_bytes(o, data + i, n);
+        i += n;
+        if (i < len)
+            i += put_special(o, data + i, len - i);
     }
-    js_set(object, "hex",
-           js_made(json_object_new_string_len(hex, (int)(2 * len))));
-    free(hex);
-    return object;
+    out_text(o, "\"");
 }
 
-json_object *js_text(const char *data, size_t len)
+static void put_hex(js *w, const char *data, size_t len)
+{
+    output *o = w->out;
+
+    out_text(o, "\"");
+    for (size_t i = 0; i < len && !out_is_over(o); i++) {
+        char text[2] = { digits[(unsigned char)data[i] >> 4],
+                         digits[(unsigned char)data[i] & 15] };
+        out_bytes(o, text, sizeof text);
+    }
+    out_text(o, "\"");
+}
+
+static bool is_utf8(const char *data, size_t len)
 {
     uint32_t code;
-
-    if (len > INT32_MAX / 2) {
-        report(NULL, "a text of %zu bytes is too long for JSON", len);
-        exit(STATUS_FAULT);
-    }
     for (size_t i = 0, n; i < len; i += n) {
         n = text_utf8(data + i, len - i, &code);
         if (n == 0)
-            return js_hex(data, len);
+            return false;
     }
-    json_object *text = js_made(json_object_new_string_len(data, (int)len));
-    json_object_set_serializer(text, js_write_text, NULL, NULL);
-    return text;
+    return true;
 }
 
-json_object *js_u64(uint64_t value)
+void js_string(js *w, const char *key, const char *data, size_t len)
 {
-    return js_made(json_object_new_uint64(value));
+    if (is_utf8(data, len)) {
+        put_key(w, key);
+        put_string(w, data, len);
+        return;
+    }
+    js_object(w, key);
+    put_key(w, "hex");
+    put_hex(w, data, len);
+    js_end(w);
 }
 
-json_object *js_i64(int64_t value)
+void js_text(js *w, const char *key, const char *text)
 {
-    return js_made(json_object_new_int64(value));
+    if (text == NULL)
+        js_null(w, key);
+    else
+        js_string(w, key, text, strlen(text));
 }
 
-json_object *js_bool(bool value)
+/* ---- numbers and the like ---- */
+
+void js_u64(js *w, const char *key, uint64_t value)
 {
-    return js_made(json_object_new_boolean(value));
+    put_key(w, key);
+    out_printf(w->out, "%" PRIu64, value);
+}
+
+void js_i64(js *w, const char *key, int64_t value)
+{
+    put_key(w, key);
+    out_printf(w->out, "%" PRId64, value);
+}
+
+void js_bool(js *w, const char *key, bool value)
+{
+    put_key(w, key);
+    out_text(w->out, value ? "true" : "false");
+}
+
+void js_null(js *w, const char *key)
+{
+    put_key(w, key);
+    out_text(w->out, "null");
 }
 
 /* A double that is written as text says; a string where JSON has no number
  * for it. */
-static json_object *js_number(double value, const char *text)
+static void put_number(js *w, const char *key, double value, const char *text)
 {
+    put_key(w, key);
     if (isnan(value))
-        text = "NaN";
+        out_text(w->out, "\"NaN\"");
     else if (isinf(value))
-        text = value < 0 ? "-Infinity" : "Infinity";
+        out_text(w->out, value < 0 ? "\"-Infinity\"" : "\"Infinity\"");
     else
-        return js_made(json_object_new_double_s(value, text));
-    return js_made(json_object_new_string(text));
+        out_text(w->out, text);
 }
 
-json_object *js_f32(float value)
+void js_f32(js *w, const char *key, float value)
 {
-    return js_number((double)value, text_f32(value).text);
+    put_number(w, key, (double)value, text_f32(value).text);
 }
 
-json_object *js_f64(double value)
+void js_f64(js *w, const char *key, double value)
 {
-    return js_number(value, text_f64(value).text);
+    put_number(w, key, value, text_f64(value).text);
 }
 
-json_object *js_measure(double value)
+void js_measure(js *w, const char *key, double value)
 {
     char text[32];
     snprintf(text, sizeof text, "%.4g", value);
-    return js_number(value, text);
+    put_number(w, key, value, text);
 }
 
-void js_set(json_object *object, const char *key, json_object *value)
+void js_u64_if(js *w, const char *key, bool known, uint64_t value)
 {
-    if (json_object_object_add(object, key, value) != 0)
-        js_made(NULL);
+    if (known)
+        js_u64(w, key, value);
+    else
+        js_null(w, key);
 }
 
-void js_set_text(json_object *object, const char *key, const char *text)
+void js_measure_if(js *w, const char *key, bool known, double value)
 {
-    js_set(object, key, js_text(text, strlen(text)));
-}
-
-void js_set_u64(json_object *object, const char *key, uint64_t value)
-{
-    js_set(object, key, js_u64(value));
-}
-
-void js_append(json_object *array, json_object *value)
-{
-    if (json_object_array_add(array, value) != 0)
-        js_made(NULL);
-}
-
-void js_print(output *o, json_object *object)
-{
-    const char *text = json_object_to_json_string_ext(
-        object, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED |
-                    JSON_C_TO_STRING_NOSLASHESCAPE);
-
-    if (text == NULL)
-        js_made(NULL);
-    out_text(o, text);
-    out_text(o, "\n");
-    json_object_put(object);
+    if (known)
+        js_measure(w, key, value);
+    else
+        js_null(w, key);
 }

@@ -1,38 +1,50 @@
 /* SPDX-License-Identifier: MIT */
-/* JSON with exact numbers and safe text, over json-c. What is made here and
- * put into an object or array belongs to that. Running out of memory ends the
- * program: half a document is worth nothing. */
+/* JSON with exact numbers and safe text, written as it is made: it takes no
+ * memory, whatever the length of lists and texts. Keys are given in an object,
+ * and are NULL in a list and for the outermost value. */
 #ifndef TOOLS_JS_H
 #define TOOLS_JS_H
 
-#include <json-c/json.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
-
-#include <ggld/types.h>
 
 #include "out.h"
 
-json_object *js_object(void);
-json_object *js_array(void);
+#define JS_DEPTH_MAX 32
+
+typedef struct js {
+    output *out;
+    unsigned depth;
+    bool is_empty[JS_DEPTH_MAX]; /* by depth, so far */
+    bool is_list[JS_DEPTH_MAX];
+} js;
+
+js js_begin(output *o);
+
+/* Both are ended by js_end; the outermost one's ends the document. */
+void js_object(js *w, const char *key);
+void js_array(js *w, const char *key);
+void js_end(js *w);
+
 /* Text that is UTF-8 becomes a string, in which nothing is left that a
  * terminal would act on (\uNNNN); any other, which JSON has no form for, an
  * object {"hex": "c328ff"}. */
-json_object *js_text(const char *data, size_t len);
-json_object *js_u64(uint64_t value);
-json_object *js_i64(int64_t value);
-json_object *js_bool(bool value);
+void js_string(js *w, const char *key, const char *data, size_t len);
+void js_text(js *w, const char *key, const char *text); /* NULL: null */
+void js_u64(js *w, const char *key, uint64_t value);
+void js_i64(js *w, const char *key, int64_t value);
+void js_bool(js *w, const char *key, bool value);
+void js_null(js *w, const char *key);
 /* Shortest that reads back as the same; "NaN", "Infinity" and "-Infinity" as
  * strings. */
-json_object *js_f32(float value);
-json_object *js_f64(double value);
+void js_f32(js *w, const char *key, float value);
+void js_f64(js *w, const char *key, double value);
 /* A measured value: four significant digits. */
-json_object *js_measure(double value);
+void js_measure(js *w, const char *key, double value);
 
-void js_set(json_object *object, const char *key, json_object *value);
-void js_set_text(json_object *object, const char *key, const char *text);
-void js_set_u64(json_object *object, const char *key, uint64_t value);
-void js_append(json_object *array, json_object *value);
-/* Prints it, and frees it. */
-void js_print(output *o, json_object *object);
+/* null where it is not known. */
+void js_u64_if(js *w, const char *key, bool known, uint64_t value);
+void js_measure_if(js *w, const char *key, bool known, double value);
 
 #endif /* TOOLS_JS_H */

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -176,7 +177,35 @@ static void allow_files(void)
     (void)setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-int main(int argc, char **argv)
+/* Of the stack: more than any command's way to its deepest call takes. */
+#define STACK_BYTES (512u << 10)
+
+static void stack_touch(void)
+{
+    volatile char room[STACK_BYTES];
+    for (size_t i = STACK_BYTES; i > 0; i -= 1024)
+        room[i - 1] = 0;
+    (void)room[0];
+}
+
+/* Where addresses are limited, a stack that can't grow ends a process by a
+ * signal, in the middle of saying that there is no memory: so it grows now. */
+static bool stack_reserve(void)
+{
+    static const char words[] = "ggld: no memory for a stack\n";
+    void *room = mmap(NULL, 2 * STACK_BYTES, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    if (room == MAP_FAILED) {
+        (void)!write(STDERR_FILENO, words, sizeof words - 1);
+        return false;
+    }
+    (void)munmap(room, 2 * STACK_BYTES);
+    stack_touch();
+    return true;
+}
+
+static int run_all(int argc, char **argv)
 {
     output o;
     args a = { .out = &o };
@@ -196,10 +225,17 @@ int main(int argc, char **argv)
                      : report_error("ggld", &err);
     if (out_flush(&o) == EPIPE && quiet)
         end_by_pipe();
+    if (o.spoiled && status == STATUS_GOOD)
+        status = STATUS_FAULT;
     if (o.sys_errno != 0) {
         report_errno("standard output", o.sys_errno, "cannot write");
         status = status == STATUS_GOOD ? STATUS_FAULT : status;
     }
     stop_end();
     return status;
+}
+
+int main(int argc, char **argv)
+{
+    return stack_reserve() ? run_all(argc, argv) : STATUS_FAULT;
 }

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <ggld/guard.h>
+
 #include "nearest.h"
 #include "paths.h"
 #include "pending.h"
@@ -31,7 +33,8 @@ static ggld_status open_flags(model *m, const char *path, uint32_t flags,
 
 /* Of a file that an edit has left between old and new that is what is wrong,
  * whatever the reader says. */
-static int model_failed(const char *path, const ggld_error *err, bool single)
+static int model_open_failed(const char *path, const ggld_error *err,
+                             bool single)
 {
     ggld_error why;
 
@@ -56,7 +59,7 @@ int model_open(model *m, const char *path)
 
     memset(m, 0, sizeof *m);
     if (open_flags(m, path, 0, &err) != GGLD_OK)
-        return model_failed(path, &err, false);
+        return model_open_failed(path, &err, false);
     model_opened(m, path, 0);
     return model_good(path);
 }
@@ -67,7 +70,7 @@ int model_open_with(model *m, const char *path, uint32_t flags)
 
     memset(m, 0, sizeof *m);
     if (open_flags(m, path, flags, &err) != GGLD_OK)
-        return model_failed(path, &err, true);
+        return model_open_failed(path, &err, true);
     model_opened(m, path, flags);
     return model_good(path);
 }
@@ -145,7 +148,7 @@ int model_open_partial(model *m, const char *path, uint32_t flags)
         return model_good(path);
     }
     if (err.code != GGLD_E_TRUNCATED || !model_peek(m, path, flags))
-        return model_failed(path, &err, true);
+        return model_open_failed(path, &err, true);
     report_note(
         path,
         "data: %s of %s present; %" PRIu64 " of %" PRIu64 " tensors whole",
@@ -174,8 +177,49 @@ int model_unchanged(const model *m)
     return report_error(m->path, &err);
 }
 
+bool model_is_cut(model *m)
+{
+    ggld_error err;
+
+    if (m->file == NULL || ggld_file_intact(m->file, &err) == GGLD_OK)
+        return false;
+    if (!m->told_cut)
+        report_error(m->path, &err);
+    m->told_cut = true;
+    return true;
+}
+
+int model_failed(model *m, const char *out, const ggld_error *err)
+{
+    bool of_output = out != NULL && err->section == GGLD_IN_FILE;
+
+    /* It may say in which tensor. */
+    if (err->code == GGLD_E_IO && strstr(err->message, "truncated") != NULL)
+        m->told_cut = true;
+    else if (model_is_cut(m))
+        return STATUS_FAULT;
+    if (of_output && err->code == GGLD_E_CHANGED)
+        of_output = ggld_file_changed(m->file, NULL) != GGLD_E_CHANGED;
+    return report_error(of_output ? out : m->path, err);
+}
+
+static bool source_good(out_source *source)
+{
+    return !model_is_cut((model *)(void *)source);
+}
+
+void model_show(model *m, output *o)
+{
+    m->source.is_good = source_good;
+    m->out = o;
+    out_attach(o, &m->source);
+}
+
 void model_close(model *m)
 {
+    if (m->out != NULL)
+        out_detach(m->out, &m->source);
+    m->out = NULL;
     ggld_close(m->file);
     m->file = NULL;
 }
@@ -246,10 +290,12 @@ text_number model_shape_text(const ggld_tensor_info *info)
     return t;
 }
 
-int model_no_tensor(const model *m, const char *name)
+int model_no_tensor(model *m, const char *name)
 {
     nearest near = nearest_begin(name);
 
+    if (model_is_cut(m))
+        return STATUS_FAULT;
     for (uint64_t i = 0; i < ggld_tensor_count(m->file); i++) {
         ggld_tensor_info info = model_tensor(m, i);
         nearest_offer(&near, info.name.data, info.name.len);

@@ -9,6 +9,9 @@
 #include "text.h"
 
 typedef struct model {
+    out_source source;
+    output *out; /* that shows it, or NULL */
+    bool told_cut;
     const char *path;
     ggld_file *file;
     uint32_t open_flags; /* that it was opened with */
@@ -44,9 +47,18 @@ int model_open(model *m, const char *path); /* of a command without --single */
 int model_open_partial(model *m, const char *path, uint32_t flags);
 /* Whatever is there of a file's records, without a word: is any? */
 bool model_peek(model *m, const char *path, uint32_t flags);
+/* Reports an error of work with the model: where that was cut meanwhile, just
+ * this; where it has changed, or the error is not about the file that is
+ * written (out; NULL: there is none), as the model's. Exit status. */
+int model_failed(model *m, const char *out, const ggld_error *err);
+/* Reports that it was cut meanwhile, once. */
+bool model_is_cut(model *m);
 /* What was said of a file that changes meanwhile is said of no file at all:
  * STATUS_FAULT, and reported. */
 int model_unchanged(const model *m);
+/* From here until it is closed, what the command writes to its output is of this
+ * model. It must not move. */
+void model_show(model *m, output *o);
 void model_close(model *m);
 
 /* Is path the model's file, or one of its shards? */
@@ -58,7 +70,7 @@ ggld_file_info model_file_info(const ggld_file *file);
 bool model_tensor_whole(const model *m, const ggld_tensor_info *info);
 /* Reports that no tensor is called so, with the nearest name that one is. Exit
  * status. */
-int model_no_tensor(const model *m, const char *name);
+int model_no_tensor(model *m, const char *name);
 
 ggld_tensor_info model_tensor(const model *m, uint64_t index);
 ggld_tensor_info model_tensor_info(const ggld_tensor *tensor);

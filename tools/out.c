@@ -15,10 +15,22 @@ void out_init(output *o, int fd)
     o->sys_errno = 0;
     o->terminal = isatty(fd) == 1;
     o->n = 0;
+    o->spoiled = false;
+    o->sources = NULL;
+}
+
+/* Asked after what is to be written was read. */
+static bool sources_good(output *o)
+{
+    for (out_source *s = o->sources; s != NULL && !o->spoiled; s = s->next)
+        o->spoiled = !s->is_good(s);
+    return !o->spoiled;
 }
 
 static void out_write(output *o, const char *data, size_t size)
 {
+    if (!sources_good(o))
+        return;
     while (size > 0 && o->sys_errno == 0) {
         ssize_t n = write(o->fd, data, size);
         if (n >= 0) {
@@ -34,18 +46,50 @@ int out_flush(output *o)
 {
     out_write(o, o->buffer, o->n);
     o->n = 0;
-    return o->sys_errno;
+    return o->spoiled ? EIO : o->sys_errno;
+}
+
+bool out_is_over(const output *o)
+{
+    return o->spoiled || o->sys_errno != 0;
+}
+
+void out_drop(output *o)
+{
+    o->n = 0;
+}
+
+void out_attach(output *o, out_source *source)
+{
+    source->next = o->sources;
+    o->sources = source;
+}
+
+void out_detach(output *o, out_source *source)
+{
+    out_source **link = &o->sources;
+
+    (void)out_flush(o);
+    while (*link != NULL && *link != source)
+        link = &(*link)->next;
+    if (*link != NULL)
+        *link = source->next;
 }
 
 void out_bytes(output *o, const void *data, size_t size)
 {
-    if (size > sizeof o->buffer - o->n)
+    const char *from = data;
+
+    /* Always by way of the buffer: the system can't read what is gone. */
+    while (size > sizeof o->buffer - o->n) {
+        size_t fits = sizeof o->buffer - o->n;
+        memcpy(o->buffer + o->n, from, fits);
+        o->n += fits;
         out_flush(o);
-    if (size > sizeof o->buffer) {
-        out_write(o, data, size);
-        return;
+        from += fits;
+        size -= fits;
     }
-    memcpy(o->buffer + o->n, data, size);
+    memcpy(o->buffer + o->n, from, size);
     o->n += size;
 }
 

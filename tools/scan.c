@@ -18,7 +18,7 @@
 typedef struct scan {
     const model *m;
     output *out;
-    json_object *list; /* or NULL: text */
+    js *list; /* or NULL: text */
     uint64_t n_bad;
     chunks chunks;
     scale_counts counts; /* so far, of the tensor whose turn it is */
@@ -82,21 +82,20 @@ static void print_bad(output *o, const ggld_tensor_info *info,
                    counts->first_block * traits->block_elems);
 }
 
-static json_object *json_bad(const ggld_tensor_info *info,
-                             const scale_counts *counts)
+static void json_bad(js *w, const ggld_tensor_info *info,
+                     const scale_counts *counts)
 {
-    json_object *row = js_object();
-
-    js_set_u64(row, "index", info->index);
-    js_set(row, "name", js_text(info->name.data, info->name.len));
-    js_set_text(row, "type", model_type_text(info->type).text);
-    js_set_text(row, "what",
-                scale_is_value(scale_row_of(info->type)) ? "values" : "scales");
-    js_set_u64(row, "checked", counts->n_checked);
-    js_set_u64(row, "nan", counts->n_nan);
-    js_set_u64(row, "infinite", counts->n_infinite);
-    js_set_u64(row, "first_block", counts->first_block);
-    return row;
+    js_object(w, NULL);
+    js_u64(w, "index", info->index);
+    js_string(w, "name", info->name.data, info->name.len);
+    js_text(w, "type", model_type_text(info->type).text);
+    js_text(w, "what",
+            scale_is_value(scale_row_of(info->type)) ? "values" : "scales");
+    js_u64(w, "checked", counts->n_checked);
+    js_u64(w, "nan", counts->n_nan);
+    js_u64(w, "infinite", counts->n_infinite);
+    js_u64(w, "first_block", counts->first_block);
+    js_end(w);
 }
 
 static void scan_report(scan *s, const ggld_tensor_info *info)
@@ -105,7 +104,7 @@ static void scan_report(scan *s, const ggld_tensor_info *info)
         return;
     s->n_bad++;
     if (s->list != NULL)
-        js_append(s->list, json_bad(info, &s->counts));
+        json_bad(s->list, info, &s->counts);
     else
         print_bad(s->out, info, &s->counts);
 }
@@ -127,7 +126,7 @@ static ggld_status scan_take(void *user, uint64_t item, void *memory,
     return GGLD_OK;
 }
 
-int scan_data(const model *m, output *o, json_object *list, uint64_t *n_bad)
+int scan_data(model *m, output *o, js *list, uint64_t *n_bad)
 {
     scan s = { .m = m, .out = o, .list = list };
     pipeline p = { .slot_bytes = sizeof(scan_slot),
@@ -144,5 +143,5 @@ int scan_data(const model *m, output *o, json_object *list, uint64_t *n_bad)
     progress_end(&s.bar);
     chunks_free(&s.chunks);
     *n_bad = s.n_bad;
-    return status == GGLD_OK ? STATUS_GOOD : report_error(m->path, &err);
+    return status == GGLD_OK ? STATUS_GOOD : model_failed(m, NULL, &err);
 }

@@ -9,6 +9,6 @@
 /* Lists tensors with values that are no numbers: on o, or into list where
  * that is not NULL. *n_bad: how many there are. Exit status, of trouble with
  * reading only. */
-int scan_data(const model *m, output *o, json_object *list, uint64_t *n_bad);
+int scan_data(model *m, output *o, js *list, uint64_t *n_bad);
 
 #endif /* TOOLS_SCAN_H */

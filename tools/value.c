@@ -96,27 +96,44 @@ static void scalar_print(output *o, const scalar *s, uint64_t max_chars)
     }
 }
 
-static json_object *scalar_json(const scalar *s)
+/* Of a text that is longer than max: up to the last whole character. */
+static size_t cut_bytes(const char *data, uint64_t len, uint64_t max)
+{
+    if (len <= max)
+        return (size_t)len;
+    size_t n = (size_t)max;
+    while (n > 0 && n + 3 > max && (data[n] & 0xC0) == 0x80)
+        n--;
+    return n;
+}
+
+static void scalar_json(js *w, const char *key, const scalar *s, uint64_t max)
 {
     switch (s->type) {
     case GGLD_VALUE_U8:
     case GGLD_VALUE_U16:
     case GGLD_VALUE_U32:
     case GGLD_VALUE_U64:
-        return js_u64(s->as.u);
+        js_u64(w, key, s->as.u);
+        break;
     case GGLD_VALUE_I8:
     case GGLD_VALUE_I16:
     case GGLD_VALUE_I32:
     case GGLD_VALUE_I64:
-        return js_i64(s->as.i);
+        js_i64(w, key, s->as.i);
+        break;
     case GGLD_VALUE_F32:
-        return js_f32((float)s->as.f);
+        js_f32(w, key, (float)s->as.f);
+        break;
     case GGLD_VALUE_F64:
-        return js_f64(s->as.f);
+        js_f64(w, key, s->as.f);
+        break;
     case GGLD_VALUE_BOOL:
-        return js_bool(s->as.b);
+        js_bool(w, key, s->as.b);
+        break;
     default:
-        return js_text(s->as.s.data, s->as.s.len);
+        js_string(w, key, s->as.s.data,
+                  cut_bytes(s->as.s.data, s->as.s.len, max));
     }
 }
 
@@ -196,7 +213,7 @@ void value_print(output *o, const ggld_kv *kv, value_limits limits)
 
 static void array_print_lines(output *o, ggld_array_iter it)
 {
-    const value_limits all = { UINT64_MAX, UINT64_MAX };
+    const value_limits all = value_limits_none();
     ggld_array_iter nested;
     scalar s;
 
@@ -216,7 +233,7 @@ static void array_print_lines(output *o, ggld_array_iter it)
 
 void value_print_full(output *o, const ggld_kv *kv)
 {
-    const value_limits all = { UINT64_MAX, UINT64_MAX };
+    const value_limits all = value_limits_none();
     ggld_array_iter it;
     ggld_string s;
 
@@ -233,48 +250,70 @@ void value_print_full(output *o, const ggld_kv *kv)
     out_text(o, "\n");
 }
 
-static json_object *array_json(ggld_array_iter it, uint64_t max_elems)
+static void array_json(js *w, const char *key, ggld_array_iter it,
+                       value_limits limits)
 {
-    json_object *arrays[DEPTH_MAX] = { NULL };
-    walk w;
+    walk steps;
 
-    walk_begin(&w, it, max_elems);
-    arrays[0] = js_array();
-    while (w.depth > 0) {
-        unsigned depth = w.depth;
-        switch (walk_step(&w)) {
+    walk_begin(&steps, it, limits.max_elems);
+    js_array(w, key);
+    while (steps.depth > 0 && !out_is_over(w->out)) {
+        switch (walk_step(&steps)) {
         case STEP_SCALAR:
-            js_append(arrays[depth - 1], scalar_json(&w.scalar));
+            scalar_json(w, NULL, &steps.scalar, limits.max_chars);
             break;
         case STEP_DOWN:
-            arrays[depth] = js_array();
-            js_append(arrays[depth - 1], arrays[depth]);
+            js_array(w, NULL);
             break;
         case STEP_UP:
+            js_end(w);
             break;
         }
     }
-    return arrays[0];
 }
 
-json_object *value_json_row(const ggld_kv *kv, uint64_t max_elems)
+/* Of what is shown only: does the limit cut any text? */
+static bool cuts_text(ggld_array_iter it, value_limits limits)
 {
-    json_object *row = js_object();
-    ggld_string key = ggld_kv_key(kv);
+    walk steps;
+
+    if (limits.max_chars == UINT64_MAX)
+        return false;
+    walk_begin(&steps, it, limits.max_elems);
+    while (steps.depth > 0)
+        if (walk_step(&steps) == STEP_SCALAR &&
+            steps.scalar.type == GGLD_VALUE_STRING &&
+            steps.scalar.as.s.len > limits.max_chars)
+            return true;
+    return false;
+}
+
+void value_json_row(js *w, const char *key, const ggld_kv *kv,
+                    value_limits limits)
+{
+    ggld_string name = ggld_kv_key(kv);
     ggld_array_iter it;
     scalar s;
 
-    js_set(row, "key", js_text(key.data, key.len));
-    js_set_text(row, "type", ggld_value_type_name(ggld_kv_type(kv)));
+    js_object(w, key);
+    js_string(w, "key", name.data, (size_t)name.len);
+    js_text(w, "type", ggld_value_type_name(ggld_kv_type(kv)));
     if (ggld_kv_get_array(kv, &it)) {
-        js_set_text(row, "elem_type", ggld_value_type_name(it.elem_type));
-        js_set_u64(row, "count", it.n_elems);
-        js_set(row, "shortened", js_bool(it.n_elems > max_elems));
-        js_set(row, "value", array_json(it, max_elems));
+        js_text(w, "elem_type", ggld_value_type_name(it.elem_type));
+        js_u64(w, "count", it.n_elems);
+        js_bool(w, "shortened",
+                it.n_elems > limits.max_elems || cuts_text(it, limits));
+        array_json(w, "value", it, limits);
+    } else if (scalar_of_kv(kv, &s)) {
+        if (s.type == GGLD_VALUE_STRING && s.as.s.len > limits.max_chars) {
+            js_u64(w, "bytes", s.as.s.len);
+            js_bool(w, "shortened", true);
+        }
+        scalar_json(w, "value", &s, limits.max_chars);
     } else {
-        js_set(row, "value", scalar_of_kv(kv, &s) ? scalar_json(&s) : NULL);
+        js_null(w, "value");
     }
-    return row;
+    js_end(w);
 }
 
 text_number value_type_text(const ggld_kv *kv)

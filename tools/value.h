@@ -20,9 +20,20 @@ void value_print(output *o, const ggld_kv *kv, value_limits limits);
  * output is a terminal), an array one element a line. */
 void value_print_full(output *o, const ggld_kv *kv);
 
+/* Of texts that are shown to be known by, not to be used. */
+#define VALUE_SHORT_BYTES 4096u
+
+static inline value_limits value_limits_none(void)
+{
+    value_limits all = { UINT64_MAX, UINT64_MAX };
+    return all;
+}
+
 /* {"key", "type", "value"}; of an array also "elem_type" and "count", and
- * "shortened" where max_elems cut it. */
-json_object *value_json_row(const ggld_kv *kv, uint64_t max_elems);
+ * "shortened": whether the limits cut it or a text in it. Of a text that is cut
+ * (after max_chars bytes at most) also "shortened" and "bytes". */
+void value_json_row(js *w, const char *key, const ggld_kv *kv,
+                    value_limits limits);
 
 /* "u32", "string[512]". */
 text_number value_type_text(const ggld_kv *kv);

@@ -41,83 +41,89 @@ static bool next_item(listing *l, ggld_verify_item *item)
 
 /* ---- JSON ---- */
 
-static json_object *json_item(const ggld_verify_item *item)
+static void json_name(js *w, const char *key, bool known, ggld_string name)
 {
-    json_object *row = js_object();
-    bool renamed = item->verdict == GGLD_VERDICT_RENAMED;
-    js_set_text(row, "verdict", ggld_verdict_name(item->verdict));
-    js_set_text(row, "of", scope_text(item->scope));
-    js_set(row, "name",
-           item->scope == GGLD_SCOPE_TENSOR
-               ? js_text(item->name.data, (size_t)item->name.len)
-               : NULL);
-    js_set(row, "new_name",
-           renamed ? js_text(item->new_name.data, (size_t)item->new_name.len)
-                   : NULL);
-    js_set(row, "expected", js_digest(&item->expected));
-    js_set(row, "actual", js_digest(&item->actual));
-    js_set(row, "bad_offset",
-           item->bad_bytes != 0 ? js_u64(item->bad_offset_bytes) : NULL);
-    js_set(row, "bad_bytes",
-           item->bad_bytes != 0 ? js_u64(item->bad_bytes) : NULL);
-    js_set_text(row, "message", item->message);
-    return row;
+    if (known)
+        js_string(w, key, name.data, (size_t)name.len);
+    else
+        js_null(w, key);
+}
+
+static void json_item(js *w, const ggld_verify_item *item)
+{
+    bool bad = item->bad_bytes != 0;
+    js_object(w, NULL);
+    js_text(w, "verdict", ggld_verdict_name(item->verdict));
+    js_text(w, "of", scope_text(item->scope));
+    json_name(w, "name", item->scope == GGLD_SCOPE_TENSOR, item->name);
+    json_name(w, "new_name", item->verdict == GGLD_VERDICT_RENAMED,
+              item->new_name);
+    js_digest(w, "expected", &item->expected);
+    js_digest(w, "actual", &item->actual);
+    js_u64_if(w, "bad_offset", bad, item->bad_offset_bytes);
+    js_u64_if(w, "bad_bytes", bad, item->bad_bytes);
+    js_text(w, "message", item->message);
+    js_end(w);
 }
 
 /* How many there are of each verdict, listed or not. */
-static json_object *json_counts(const ggld_verify_report *report)
+static void json_counts(js *w, const ggld_verify_report *report)
 {
-    json_object *counts = js_object();
     ggld_verify_info info = { .struct_size = sizeof info };
     if (report != NULL)
         ggld_verify_report_get_info(report, &info);
+    js_object(w, "counts");
     for (uint32_t i = 0; i <= GGLD_VERDICT_UNCOVERED; i++)
-        js_set_u64(counts, ggld_verdict_name(i), info.n_by_verdict[i]);
-    return counts;
+        js_u64(w, ggld_verdict_name(i), info.n_by_verdict[i]);
+    js_end(w);
 }
 
 /* What the root that was given is of; null where none was. */
-static json_object *json_by_root(const verifying *v)
+static void json_by_root(js *w, const verifying *v)
 {
-    if (!v->is_pinned)
-        return NULL;
-    json_object *scopes = js_array();
-    js_append(scopes, js_text("metadata", 8));
-    js_append(scopes, js_text("chunks", 6));
-    return scopes;
+    if (!v->is_pinned) {
+        js_null(w, "by_root");
+        return;
+    }
+    js_array(w, "by_root");
+    js_text(w, NULL, "metadata");
+    js_text(w, NULL, "chunks");
+    js_end(w);
+}
+
+static void json_items(js *w, const verifying *v, const verify_run *r)
+{
+    listing l = { .v = v, .report = r->report };
+    ggld_verify_item item = { .struct_size = sizeof item };
+    js_array(w, "items");
+    while (r->report != NULL && next_item(&l, &item))
+        json_item(w, &item);
+    js_end(w);
+    js_u64(w, "items_left_out", l.n_left_out);
 }
 
 static void print_json(const verifying *v, const verify_run *r, bool good)
 {
-    json_object *object = js_object(), *items = js_array();
-    listing l = { .v = v, .report = r->report };
-    ggld_verify_item item = { .struct_size = sizeof item };
-    while (r->report != NULL && next_item(&l, &item))
-        js_append(items, json_item(&item));
-    js_set_text(object, "file", v->path);
-    js_set_text(object, "manifest", v->manifest_path);
-    js_set(object, "good", js_bool(good));
-    js_set(object, "signed", js_bool(v->is_signed));
-    js_set(object, "from_cache", js_bool(v->from_cache));
-    js_set(object, "complete", js_bool(good && v->complete));
-    js_set(object, "by_root", json_by_root(v));
-    js_set(object, "unreadable",
-           v->unopened.code != GGLD_OK
-               ? js_text(v->unopened.message, strlen(v->unopened.message))
-               : NULL);
-    js_set_text(object, "summary",
-                r->report != NULL ? ggld_verify_report_summary(r->report)
-                                  : "good: verified before");
-    js_set(object, "counts", json_counts(r->report));
-    js_set(object, "items", items);
-    js_set_u64(object, "items_left_out", l.n_left_out);
-    js_set_u64(object, "read_bytes", r->run.done_bytes);
-    js_set(object, "seconds", js_measure(r->run.seconds));
-    js_set(object, "bytes_per_s", js_measure(job_rate(&r->run)));
-    if (v->all != NULL)
-        js_append(v->all, object);
-    else
-        js_print(v->a->out, object);
+    js own = js_begin(v->a->out), *w = v->all != NULL ? v->all : &own;
+    js_object(w, NULL);
+    js_text(w, "file", v->path);
+    js_text(w, "manifest", v->manifest_path);
+    js_bool(w, "good", good);
+    js_bool(w, "signed", v->is_signed);
+    js_bool(w, "from_cache", v->from_cache);
+    js_bool(w, "complete", good && v->complete);
+    json_by_root(w, v);
+    js_text(w, "unreadable",
+            v->unopened.code != GGLD_OK ? v->unopened.message : NULL);
+    js_text(w, "summary",
+            r->report != NULL ? ggld_verify_report_summary(r->report)
+                              : "good: verified before");
+    json_counts(w, r->report);
+    json_items(w, v, r);
+    js_u64(w, "read_bytes", r->run.done_bytes);
+    js_measure(w, "seconds", r->run.seconds);
+    js_measure(w, "bytes_per_s", job_rate(&r->run));
+    js_end(w);
 }
 
 /* ---- lines ---- */
@@ -200,13 +206,12 @@ void verify_print(const verifying *v, const verify_run *r, bool good)
 
 void verify_print_failed(const verifying *v)
 {
-    json_object *object;
     if (v->all == NULL)
         return;
-    object = js_object();
-    js_set_text(object, "file", v->path);
-    js_set_text(object, "manifest", v->manifest_path);
-    js_set(object, "good", js_bool(false));
-    js_set_text(object, "summary", "not compared: standard error says why");
-    js_append(v->all, object);
+    js_object(v->all, NULL);
+    js_text(v->all, "file", v->path);
+    js_text(v->all, "manifest", v->manifest_path);
+    js_bool(v->all, "good", false);
+    js_text(v->all, "summary", "not compared: standard error says why");
+    js_end(v->all);
 }

@@ -35,9 +35,9 @@ typedef struct verifying {
     bool is_signed;
     bool is_pinned; /* it has the root that was given */
     bool from_cache;
-    bool complete;    /* what is verified leaves no gap */
-    bool of_set;      /* the file is a shard, which lines then name */
-    json_object *all; /* of a set: an array, to which each shard is added */
+    bool complete; /* what is verified leaves no gap */
+    bool of_set;   /* the file is a shard, which lines then name */
+    js *all;       /* of a set: in the list of shards; or NULL */
 } verifying;
 
 typedef struct verify_run {

@@ -72,6 +72,16 @@ static void long_tensor(made *m, size_t len, shape s)
     tensor(m, name, len, s, F32, 0);
 }
 
+/* Without data: "t00000" and so on. */
+static void many_tensors(made *m, unsigned count)
+{
+    char name[16];
+    for (unsigned i = 0; i < count; i++) {
+        snprintf(name, sizeof name, "t%05u", i);
+        tensor(m, name, 6, D(0), F32, 0);
+    }
+}
+
 /* Arrays of one array each, depth of them, the innermost of one u32. */
 static void nested(made *m, int depth)
 {
@@ -137,6 +147,7 @@ static void filter_lines(made *m)
 #define TI(name, shape, type, offset) \
     tensor(m, name, sizeof name - 1, shape, type, offset);
 #define LONG_TI(n, shape) long_tensor(m, n, shape);
+#define MANY(n)           many_tensors(m, n);
 #define PAD               image_pad(&m->img, 32);
 #define PAD_TO(n)         image_pad(&m->img, n);
 #define DATA(n)           image_data(&m->img, n);
