@@ -52,8 +52,9 @@ json "merges too, and are two words each" \
 
 # ---- a bar on a terminal, after a second; and Ctrl-C ----
 if command -v script >/dev/null; then
-    script -qec "stty cols 70; timeout -s INT 2.5 '$ggld' sample --size 4G \
-        --type q5_1 '$work/long.gguf'" /dev/null >"$work/tty" </dev/null
+    # In the foreground: else the group has a second signal, which ends at once.
+    script -qec "stty cols 70; timeout --foreground -s INT 2.5 '$ggld' \
+        sample --size 4G --type q5_1 '$work/long.gguf'" /dev/null >"$work/tty" </dev/null
     has "a bar" "$work/tty" "sample ["
     is "a bar: no line is wider than the terminal" 1 $(($(
         tr '\r' '\n' <"$work/tty" | sed 's/\x1b\[K//' | grep '^sample' |
