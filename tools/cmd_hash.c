@@ -56,33 +56,34 @@ static int full_name(const char *path, char out[DIGESTS_PATH_MAX])
 }
 
 /* m has a file, or fd is open. */
-static ggld_status start(hashing *h, uv_loop_t *loop, const model *m, int fd,
-                         hash_run *r, ggld_error *err)
+static ggld_status start(const ggld_hash_options *options, uv_loop_t *loop,
+                         const model *m, int fd, hash_run *r, ggld_error *err)
 {
     ggld_job *job;
-    ggld_hash_options whole = h->options;
+    ggld_hash_options whole = *options;
     if (m->file != NULL)
-        return ggld_hash_start(&job, loop, m->file, &h->options, take_manifest,
-                               r, err);
+        return ggld_hash_start(&job, loop, m->file, options, take_manifest, r,
+                               err);
     whole.flags = 0;
     return ggld_hash_whole_start(&job, loop, fd, &whole, take_manifest, r, err);
 }
 
-static int hash_model(hashing *h, const model *m, int fd, hash_run *r)
+static int hash_model(const hashing *h, const model *m, int fd, hash_run *r)
 {
     uv_loop_t loop;
     ggld_error err;
     char name[DIGESTS_PATH_MAX];
-    h->options.name = m->path;
+    ggld_hash_options options = h->options;
+    options.name = m->path;
     if (h->format == GGLD_MANIFEST_IN_TOTO) {
         if (full_name(m->path, name) != STATUS_GOOD)
             return STATUS_FAULT;
-        h->options.name = name;
+        options.name = name;
     }
     int status = job_run_begin(&r->run, &loop, m->path, "hashing");
     if (status != STATUS_GOOD)
         return status;
-    if (start(h, &loop, m, fd, r, &err) != GGLD_OK)
+    if (start(&options, &loop, m, fd, r, &err) != GGLD_OK)
         return job_run_failed(&r->run, &loop, &err);
     return job_run_finish(&r->run, &loop);
 }
@@ -130,8 +131,8 @@ static bool put_part(void *user, const char *text, size_t size)
 /* Part by part: there may be a million lines. */
 static int put_manifest(hashing *h, const ggld_manifest *manifest, output *o)
 {
-    char *text;
-    size_t size;
+    char *text = NULL;
+    size_t size = 0;
     ggld_error err;
     ggld_status status =
         o->terminal

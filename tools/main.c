@@ -178,7 +178,7 @@ static void allow_files(void)
 }
 
 /* Of the stack: more than any command's way to its deepest call takes. */
-#define STACK_BYTES (512u << 10)
+#define STACK_BYTES ((size_t)512 << 10)
 
 /* Not a part of its caller, whose calls would begin below the room. */
 __attribute__((noinline)) static void stack_touch(void)

@@ -92,11 +92,16 @@ static bool is_sum_line(ggld_word line)
     return is_sha256(ggld_word_next(&line));
 }
 
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
 /* The first line, of JSON from its first character on, without its end. */
 static ggld_word first_line(ggld_word text)
 {
     size_t blank = 0;
-    while (blank < text.len && memchr(" \t\r\n", text.data[blank], 4) != NULL)
+    while (blank < text.len && is_blank(text.data[blank]))
         blank++;
     if (blank < text.len && text.data[blank] == '{') {
         text.data += blank;

@@ -81,6 +81,7 @@ static bool cover(ggld_map *map, uintptr_t at)
     /* NOLINTNEXTLINE(performance-no-int-to-ptr): an address in the map. */
     void *to = (void *)start;
 
+    /* cppcheck-suppress leakReturnValNotUsed; it is in the map, and goes with it */
     if (mmap(to, end - start, PROT_READ,
              MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED)
         return false;
