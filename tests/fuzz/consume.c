@@ -292,19 +292,10 @@ static void check_kept(const scene *s, bytes part, bytes out,
     }
 }
 
-static void check_line(const ggld_error *err, ggld_status status)
-{
-    FUZZ_REQUIRE(err->code == status, "code %d, status %d", err->code, status);
-    FUZZ_REQUIRE(err->message[0] != '\0', "no message");
-    for (const char *c = err->message; *c != '\0'; c++)
-        FUZZ_REQUIRE((unsigned char)*c >= 0x20 && *c != 0x7F, "%s",
-                     err->message);
-}
-
 static void check_refused(const scene *s, ggld_status status,
                           const ggld_error *err)
 {
-    check_line(err, status);
+    fuzz_require_line(err, status);
     if ((s->flags & NAMED) != 0 && s->part.at != NULL)
         FUZZ_REQUIRE(file_has(model.out, s->part.at, s->part.n),
                      "the output is another: %s", err->message);

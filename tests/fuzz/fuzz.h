@@ -8,6 +8,9 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include <ggld/error.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -44,6 +47,18 @@ static inline uint64_t fuzz_next(uint64_t *state)
 {
     *state = *state * 6364136223846793005u + 1442695040888963407u;
     return *state >> 33;
+}
+
+/* A refusal is one clean line, with the code that was returned. */
+static inline void fuzz_require_line(const ggld_error *err, ggld_status status)
+{
+    FUZZ_REQUIRE(err->code == status, "code %d, status %d", err->code, status);
+    FUZZ_REQUIRE(err->message[0] != '\0' &&
+                     memchr(err->message, '\0', GGLD_MESSAGE_MAX) != NULL,
+                 "no message");
+    for (const char *c = err->message; *c != '\0'; c++)
+        FUZZ_REQUIRE((unsigned char)*c >= 0x20 && *c != 0x7F, "%s",
+                     err->message);
 }
 
 #endif /* TESTS_FUZZ_FUZZ_H */

@@ -233,15 +233,6 @@ static void patch(scene *s, const uint8_t *patches, size_t n)
 
 /* ---- what must hold ---- */
 
-static void check_line(const ggld_error *err, ggld_status status)
-{
-    FUZZ_REQUIRE(err->code == status, "code %d, status %d", err->code, status);
-    FUZZ_REQUIRE(err->message[0] != '\0', "no message");
-    for (const char *c = err->message; *c != '\0'; c++)
-        FUZZ_REQUIRE((unsigned char)*c >= 0x20 && *c != 0x7F, "%s",
-                     err->message);
-}
-
 static bool has_metadata(const bytes *file, const uint8_t *image, uint64_t n)
 {
     return n <= file->n && memcmp(file->at, image, (size_t)n) == 0;
@@ -273,13 +264,13 @@ static ggld_edit_trace look(const scene *s, ggld_status *status)
 
     *status = ggld_edit_pending(path, &trace, &why, &err);
     if (*status != GGLD_OK)
-        check_line(&err, *status);
+        fuzz_require_line(&err, *status);
     else if (trace != GGLD_EDIT_CLEAN)
-        check_line(&why, why.code);
+        fuzz_require_line(&why, why.code);
     if (trace != GGLD_EDIT_CLEAN && trace != GGLD_EDIT_REST) {
         *status = ggld_edit_open(&edit, path, NULL, &err);
         FUZZ_REQUIRE(*status != GGLD_OK, "it opens, and: %s", why.message);
-        check_line(&err, *status);
+        fuzz_require_line(&err, *status);
         *status = GGLD_OK;
     }
     FUZZ_REQUIRE(file_has(path, s->now.at, s->now.n), "looking has changed it");
@@ -289,7 +280,7 @@ static ggld_edit_trace look(const scene *s, ggld_status *status)
 static void check_refused(const scene *s, ggld_edit_trace trace,
                           ggld_status status, const ggld_error *err)
 {
-    check_line(err, status);
+    fuzz_require_line(err, status);
     FUZZ_REQUIRE(file_has(path, s->now.at, s->now.n), "changed, and: %s",
                  err->message);
     FUZZ_REQUIRE((s->flags & REST) != 0 ||

@@ -126,23 +126,12 @@ static const shard *named_shard(const made *m, const char *message)
     return NULL;
 }
 
-static void check_line(const ggld_error *err, ggld_status status)
-{
-    FUZZ_REQUIRE(err->code == status, "code %d, status %d", err->code, status);
-    FUZZ_REQUIRE(err->message[0] != '\0' &&
-                     memchr(err->message, '\0', GGLD_MESSAGE_MAX) != NULL,
-                 "no message");
-    for (const char *c = err->message; *c != '\0'; c++)
-        FUZZ_REQUIRE((unsigned char)*c >= 0x20 && *c != 0x7F, "%s",
-                     err->message);
-}
-
 static void check_refusal(const made *m, uint32_t from, ggld_status status,
                           const ggld_error *err)
 {
     const shard *s = named_shard(m, err->message);
 
-    check_line(err, status);
+    fuzz_require_line(err, status);
     if (status == GGLD_E_IO) {
         FUZZ_REQUIRE(err->shard < m->n && m->at[err->shard].absent &&
                          strstr(err->message, m->at[err->shard].label) != NULL,
@@ -298,7 +287,7 @@ static ggld_file *open_agreed(const made *m, uint32_t mode)
 static void hear(ggld_severity severity, const ggld_error *finding, void *user)
 {
     bool *refuses = user;
-    check_line(finding, finding->code);
+    fuzz_require_line(finding, finding->code);
     *refuses = *refuses || severity == GGLD_ERROR;
 }
 
@@ -394,7 +383,7 @@ static void merge(const ggld_file *set, uint8_t flags)
         path = folder_file("merged.gguf");
     ggld_status status = ggld_merge(set, path, NULL, &err);
     if (status != GGLD_OK) {
-        check_line(&err, status);
+        fuzz_require_line(&err, status);
         FUZZ_REQUIRE(status != GGLD_E_IO && status != GGLD_E_CHANGED, "%s",
                      err.message);
         FUZZ_REQUIRE(access(path, F_OK) != 0, "it is there, and: %s",
