@@ -12,27 +12,6 @@ int n_failed;
 static char *folder;
 static ggld_file *old_file, *set;
 
-static ggld_file *must_open(const char *path)
-{
-    ggld_file *file = NULL;
-    ggld_error err;
-
-    if (ggld_open_path(&file, path, NULL, &err) == GGLD_OK)
-        return file;
-    printf("%s\n", err.message);
-    exit(99);
-}
-
-static ggld_file *make_model(const char *name, const model_made *m)
-{
-    image im = model_image(m);
-    const char *path = folder_path(folder, name);
-
-    file_save(path, im.data, im.size);
-    image_free(&im);
-    return must_open(path);
-}
-
 static ggld_file *make_set(const ggld_file *whole)
 {
     ggld_split_options options = ggld_split_options_init();
@@ -80,8 +59,8 @@ int main(void)
     const model_made plain = { .unknown = true };
 
     folder = folder_new();
-    old_file = make_model("old.gguf", &big_endian);
-    ggld_file *whole = make_model("whole.gguf", &plain);
+    old_file = model_open(folder, "old.gguf", &big_endian);
+    ggld_file *whole = model_open(folder, "whole.gguf", &plain);
     set = make_set(whole);
     for (size_t i = 0; i < sizeof writings / sizeof writings[0]; i++)
         try_each_call(&writings[i]);

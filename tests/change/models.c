@@ -3,6 +3,8 @@
  * library. */
 #include "models.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define MAX_RECORDS 6
@@ -152,4 +154,25 @@ image model_image(const model_made *m)
         image_pad(&im, alignment);
     }
     return im;
+}
+
+ggld_file *must_open(const char *path)
+{
+    ggld_file *file = NULL;
+    ggld_error err;
+
+    if (ggld_open_path(&file, path, NULL, &err) == GGLD_OK)
+        return file;
+    printf("%s\n", err.message);
+    exit(99);
+}
+
+ggld_file *model_open(const char *folder, const char *name, const model_made *m)
+{
+    image im = model_image(m);
+    const char *path = folder_path(folder, name);
+
+    file_save(path, im.data, im.size);
+    image_free(&im);
+    return must_open(path);
 }

@@ -31,5 +31,10 @@ typedef struct model_made {
 } model_made;
 
 image model_image(const model_made *m);
+/* Opens a file; where that fails, the test ends. */
+ggld_file *must_open(const char *path);
+/* The model under that name in a folder, open. */
+ggld_file *model_open(const char *folder, const char *name,
+                      const model_made *m);
 
 #endif /* TESTS_CHANGE_MODELS_H */

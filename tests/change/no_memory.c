@@ -15,27 +15,6 @@ int n_failed;
 static char *folder, *out_folder;
 static ggld_file *old_file, *whole, *set;
 
-static ggld_file *must_open(const char *path)
-{
-    ggld_file *file = NULL;
-    ggld_error err;
-
-    if (ggld_open_path(&file, path, NULL, &err) == GGLD_OK)
-        return file;
-    printf("%s\n", err.message);
-    exit(99);
-}
-
-static ggld_file *make_model(const char *name, const model_made *m)
-{
-    image im = model_image(m);
-    const char *path = folder_path(folder, name);
-
-    file_save(path, im.data, im.size);
-    image_free(&im);
-    return must_open(path);
-}
-
 static ggld_status split_to(const char *prefix, ggld_error *err)
 {
     ggld_split_options options = ggld_split_options_init();
@@ -217,8 +196,8 @@ int main(void)
 
     folder = folder_new();
     out_folder = folder_new();
-    old_file = make_model("old.gguf", &big_endian);
-    whole = make_model("whole.gguf", &plain);
+    old_file = model_open(folder, "old.gguf", &big_endian);
+    whole = model_open(folder, "whole.gguf", &plain);
     CHECK_OK(split_to(folder_path(folder, "m"), &err), err, "split");
     ggld_shard_path(first, sizeof first, folder_path(folder, "m"), 0, 3);
     set = must_open(first);
