@@ -57,14 +57,14 @@ static void must_system(bool good, const char *what)
 /* ---- models ---- */
 
 static void set_texts(ggld_writer *w, const char *key, const char *format,
-                      uint64_t n)
+                      unsigned n)
 {
     ggld_string *texts = malloc(n * sizeof *texts);
-    char *pool = malloc(n * 24), *at = pool;
+    char *pool = malloc(n * (size_t)24), *at = pool;
 
     must_system(texts != NULL && pool != NULL, "memory");
-    for (uint64_t i = 0; i < n; i++) {
-        int len = snprintf(at, 24, format, (unsigned)i);
+    for (unsigned i = 0; i < n; i++) {
+        int len = snprintf(at, 24, format, i);
         texts[i] = (ggld_string){ at, (uint64_t)len };
         at += len;
     }
