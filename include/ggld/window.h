@@ -101,7 +101,7 @@ typedef struct ggld_window_options {
      * chunks; better two for each thread that touches. 0: no limit, but see
      * above where the window is filled at open. */
     uint64_t max_resident_bytes;
-    /* Of floats, rounded up to whole pages, and so to whole blocks. 0: 64 KiB,
+    /* Of floats, rounded up to whole pages, and so to whole blocks. 0: 32 KiB,
      * or a quarter of the budget where that is less. */
     uint64_t chunk_bytes;
     /* That fill chunks, 1 to 16; 0: 2. Each has a buffer of one chunk; those of

@@ -24,7 +24,7 @@
 /* Measured (tests/window/README.md): a touch at random costs little more than
  * its fault up to here, and in order, with chunks filled ahead, larger ones gain
  * little. */
-#define CHUNK_BYTES (64u << 10)
+#define CHUNK_BYTES (32u << 10)
 #define N_THREADS   2u
 #define AHEAD_BYTES (4u << 20)
 #define KNOWN_FLAGS \

@@ -18,7 +18,7 @@ run window --json "$sample" "$tensor"
 json "window: JSON" '[.tensor,.touch,.touches,.dropped]' \
     "[\"$tensor\",\"order\",$n,0]"
 json "window: all is resident" '.resident_bytes==.size_bytes' true
-json "window: sizes" '.size_bytes>=4*.touches and .chunk_bytes==65536' true
+json "window: sizes" '.size_bytes>=4*.touches and .chunk_bytes==32768' true
 json "window: keys" 'keys_unsorted' \
     '["file","tensor","type","touch","lazy","not_lazy_because","size_bytes","chunk_bytes","budget_bytes","touches","open_s","seconds","bytes_per_s","faults","filled","ahead","dropped","read_s","place_s","drop_s","resident_bytes","peak_bytes"]'
 lazy=$(jq .lazy "$work/out")

@@ -23,6 +23,8 @@
 #define N_RANDOM 1000u /* chunks */
 #define N_FAULTS 1000u
 #define BUDGET   ((uint64_t)256 << 20)
+/* What a window has where it is not told. */
+#define DEFAULT_CHUNK ((uint64_t)32 << 10)
 /* The table of chunks, stacks, the C library's buffers. */
 #define OTHER_BYTES ((uint64_t)1 << 20)
 
@@ -236,10 +238,10 @@ void bench_random(const bench *b)
             random_round(&v, &part, chunk, fault, &t);
         }
         random_row(b, chunk, &t);
-        if (sizes[i] != 64)
+        if (chunk != DEFAULT_CHUNK)
             continue;
         figures_promise(b->out, "touch_of_least",
-                        "at random, 64 KiB: touch / (dequantise + fault)",
+                        "at random, 32 KiB: touch / (dequantise + fault)",
                         series_median(&t.of_least), "<= 2");
         figures_promise(b->out, "evicting_of_least",
                         "the same where each drops another",

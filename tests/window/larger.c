@@ -18,8 +18,8 @@
 #define ROW_ELEMS    512u
 #define ROW_BYTES    (ROW_ELEMS / 32 * 18)
 #define N_ROWS       (4 * LIMIT_BYTES / (ROW_ELEMS * 4))
-#define CHUNK_BYTES  ((uint64_t)64 << 10) /* the default */
-/* What else the process may have come to use meanwhile: the table of chunks (48
+#define CHUNK_BYTES  ((uint64_t)32 << 10) /* the default */
+/* What else the process may have come to use meanwhile: the table of chunks (96
  * KiB), the stacks of the window's two threads (some 30 KiB each), the C
  * library's buffers. Page tables don't count. */
 #define OTHER_BYTES ((uint64_t)1 << 20)
