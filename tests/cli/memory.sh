@@ -8,10 +8,10 @@ if [ -n "${GGLD_SANITIZED-}" ]; then
     finish
 fi
 cd "$work" || exit 1
-"$GGLD_CROWD" tensors 100000 >crowd.gguf
+"$GGLD_CROWD" tensors 25000 >crowd.gguf
 sed 's/t\([0-9]\)/u\1/g' crowd.gguf >other.gguf
-"$GGLD_CROWD" bytes 8000000 >bytes.gguf
-{ "$GGLD_CROWD" bytes 7999999 && printf x; } >less.gguf
+"$GGLD_CROWD" bytes 2000000 >bytes.gguf
+{ "$GGLD_CROWD" bytes 1999999 && printf x; } >less.gguf
 "$GGLD_CROWD" zeros 33554432 >zeros.gguf
 truncate -s $((33554432 + 45)) zeros.gguf
 
@@ -39,12 +39,12 @@ while read -r kib status bytes line; do
     # shellcheck disable=SC2086 # words
     within $((base + kib)) "$status" "$bytes" $line
 done <<'END'
-120000 0 20000000 check --json crowd.gguf
-60000 0 25000000 tensors --json crowd.gguf
-100000 1 20000000 diff --json --metadata crowd.gguf other.gguf
-60000 0 700 info --json crowd.gguf
-30000 0 60000000 kv --json bytes.gguf
-40000 1 100000000 diff --json bytes.gguf less.gguf
+30000 0 5000000 check --json crowd.gguf
+15000 0 6250000 tensors --json crowd.gguf
+25000 1 5000000 diff --json --metadata crowd.gguf other.gguf
+15000 0 700 info --json crowd.gguf
+7500 0 15000000 kv --json bytes.gguf
+10000 1 25000000 diff --json bytes.gguf less.gguf
 60000 0 4000 info --json zeros.gguf
 END
 # Too long for jq.
