@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Small good images, cut at every byte, and changed in every byte to every
  * value: nothing may crash, a prefix opens only where it is whole, and all
- * modes agree. To be run under sanitizers. */
+ * modes agree. To be run under sanitizers. An argument: of the changes of a byte
+ * that are opened one way only, one of so many (for emulators). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -67,8 +68,13 @@ static void expect_agreement(const char *name, int fd, size_t at, uint8_t byte)
     (void)outcome_agreed(name, fd, GGLD_OPEN_METADATA, &err);
 }
 
-/* All values of a byte; all ways to open for some. */
-static void expect_changes(const char *name, const image *img)
+static bool opened_all_ways(unsigned change)
+{
+    return change == 1 || change == 0x80 || change == 0xFF;
+}
+
+/* All values of a byte, but by steps; all ways to open for some. */
+static void expect_changes(const char *name, const image *img, unsigned step)
 {
     int fd = image_fd(img);
     /* As large as the image is, so that sanitizers see the byte behind it. */
@@ -79,11 +85,14 @@ static void expect_changes(const char *name, const image *img)
     for (size_t at = 0; at < img->size; at++) {
         char what[64];
         for (unsigned change = 1; change < 256; change++) {
+            bool all_ways = opened_all_ways(change);
+            if (change % step != 0 && !all_ways)
+                continue;
             data[at] = (uint8_t)(img->data[at] ^ change);
             snprintf(what, sizeof what, "%s: byte %zu made %02x", name, at,
                      data[at]);
             expect_order(what, data, img->size);
-            if (change == 1 || change == 0x80 || change == 0xFF)
+            if (all_ways)
                 expect_agreement(what, fd, at, data[at]);
         }
         data[at] = img->data[at];
@@ -94,8 +103,9 @@ static void expect_changes(const char *name, const image *img)
     close(fd);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    unsigned step = argc > 1 ? (unsigned)atoi(argv[1]) : 1;
     static const struct {
         const char *name;
         uint32_t version;
@@ -108,7 +118,7 @@ int main(void)
         image img = image_sample(forms[i].version, forms[i].big_endian);
         expect_prefixes(forms[i].name, &img);
         if (i != 1)
-            expect_changes(forms[i].name, &img);
+            expect_changes(forms[i].name, &img, step == 0 ? 1 : step);
         image_free(&img);
     }
     printf("%d faults\n", outcome_faults);
