@@ -11,6 +11,7 @@
 
 #include "advice.h"
 #include "ftype.h"
+#include "keep.h"
 #include "opts.h"
 #include "paths.h"
 #include "pipeline.h"
@@ -18,8 +19,6 @@
 #include "stop.h"
 #include "text.h"
 #include "watch.h"
-
-#define TYPES "f32, f16, bf16, q8_0, q4_0, q4_1, q5_0 or q5_1"
 
 static bool ends_with(const char *text, const char *end)
 {
@@ -50,33 +49,23 @@ static int begin(const args *a, const char *label, exporting *x)
 
 int exporting_type(const args *a, const char *name, uint32_t *out)
 {
-    const ggld_type_traits *traits;
-    uint32_t file_type;
+    char why[KEEP_WHY_MAX];
 
-    if (!ggld_type_from_name(name, out))
-        return report_usage(a, "unknown type '%s'", name);
-    traits = ggld_type_traits_of(*out);
-    if (!traits->can_quantize || !ftype_of_tensor_type(*out, &file_type))
-        return report_usage(a, "type '%s' can't be written: " TYPES,
-                            traits->name);
-    return STATUS_GOOD;
+    return keep_read_type(name, out, why) ? STATUS_GOOD
+                                          : report_usage(a, "%s", why);
 }
 
 /* ---- --keep ---- */
 
 static int parse_keep(const args *a, const char *text, ggld_export_keep *out)
 {
-    const char *equals = strrchr(text, '=');
+    char why[KEEP_WHY_MAX];
+    size_t glob_bytes;
 
-    if (equals == NULL || equals == text)
-        return report_usage(a,
-                            "--keep is '%s': GLOB=TYPE is wanted, as "
-                            "'output.*=f16'",
-                            text);
-    out->glob = strndup(text, (size_t)(equals - text));
-    if (out->glob == NULL)
-        return report(text, "no memory");
-    return exporting_type(a, equals + 1, &out->type);
+    if (!keep_read(text, &glob_bytes, &out->type, why))
+        return report_usage(a, "%s", why);
+    out->glob = strndup(text, glob_bytes);
+    return out->glob != NULL ? STATUS_GOOD : report(text, "no memory");
 }
 
 int exporting_keeps(const args *a, int option, exporting *x)

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "opts.h"
+#include "order.h"
 #include "report.h"
 
 #define NAME_MAX_BYTES 4096
@@ -96,20 +97,27 @@ static int place_pattern(choice *c, const char *path, const char *pattern)
                           pattern);
 }
 
-/* Blank lines and those that begin with '#' say nothing. */
+static int place_line(choice *c, const char *path, size_t number, char *line,
+                      size_t size)
+{
+    const char *pattern;
+    if (!order_read_line(line, size, &pattern))
+        return report(path, "line %zu has a NUL: a name or a pattern is wanted",
+                      number);
+    return pattern != NULL ? place_pattern(c, path, pattern) : STATUS_GOOD;
+}
+
 static int place_by_file(choice *c, const char *path)
 {
     char *line = NULL;
-    size_t room = 0;
+    size_t room = 0, number = 0;
+    ssize_t size;
     int status = STATUS_GOOD;
     FILE *f = fopen(path, "r");
     if (f == NULL)
         return report_errno(path, errno, "cannot open");
-    while (status == STATUS_GOOD && getline(&line, &room, f) >= 0) {
-        line[strcspn(line, "\r\n")] = '\0';
-        if (line[0] != '\0' && line[0] != '#')
-            status = place_pattern(c, path, line);
-    }
+    while (status == STATUS_GOOD && (size = getline(&line, &room, f)) >= 0)
+        status = place_line(c, path, ++number, line, (size_t)size);
     if (status == STATUS_GOOD && ferror(f))
         status = report_errno(path, errno, "cannot read");
     free(line);

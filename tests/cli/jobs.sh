@@ -46,6 +46,14 @@ json "warm: an order of some" '.tensors' "$("$ggld" tensors --json "$sample" |
 echo 'blk.7.*' >"$work/order"
 expect "warm: an order of what is not there" 1 "" "'blk.7.*'" \
     warm --order "$work/order" "$sample"
+printf 'blk.0.*\noutput\0.weight\n' >"$work/order"
+expect "warm: an order with a NUL" 1 "" \
+    "line 2 has a NUL: a name or a pattern is wanted" \
+    warm --order "$work/order" "$sample"
+printf 'blk.0.*\rx\n' >"$work/order"
+expect "warm: an order with a return in a line" 1 "" \
+    "'blk.0.*\\x0Dx': no tensor of the model is called that" \
+    warm --order "$work/order" "$sample"
 expect "warm: no order" 1 "" "cannot open" warm --order "$work/none" "$sample"
 
 # In the order given: with a budget of its size just that tensor is warm.
