@@ -8,9 +8,11 @@ expect "sample" 0 "$work/a.gguf: Q4_0, 21 tensors, 1.1 MiB of data" "" \
 run sample "$work/b.gguf"
 same "the same every time" "$work/a.gguf" "$work/b.gguf"
 # The same on every machine: of other bytes this test has to know.
-is "and everywhere" "d58b06c4d1fc75a7" "$(sha256sum <"$work/a.gguf" | cut -c1-16)"
+is "and everywhere" "d58b06c4d1fc75a7" \
+    "$(sha256sum <"$work/a.gguf" | cut -c1-16)"
 cp "$work/a.gguf" "$work/kept.gguf"
-expect "a model is there" 1 "" "is there already: give another name, or --force" \
+expect "a model is there" 1 "" \
+    "is there already: give another name, or --force" \
     sample --seed 2 "$work/a.gguf"
 same "a model that was there" "$work/a.gguf" "$work/kept.gguf"
 rm "$work/kept.gguf"
@@ -35,7 +37,8 @@ for type in f32 f16 bf16 q8_0 q4_0 q4_1 q5_0 q5_1 q2_k q3_k q4_k q5_k q6_k \
             END { print NR, (!bad && differ > 1000 ? "ok" : "no") }'
     )"
 done
-expect "no such type of model" 2 "" "no model is of type 'i8': f32, f16, q4_0, " \
+expect "no such type of model" 2 "" \
+    "no model is of type 'i8': f32, f16, q4_0, " \
     sample --type i8 "$work/none"
 
 run sample -f --layers 5 --vocab 2000 "$work/b.gguf"
@@ -54,7 +57,8 @@ json "merges too, and are two words each" \
 if command -v script >/dev/null; then
     # In the foreground: else the group has a second signal, which ends at once.
     script -qec "stty cols 70; timeout --foreground -s INT 2.5 '$ggld' \
-        sample --size 4G --type q5_1 '$work/long.gguf'" /dev/null >"$work/tty" </dev/null
+        sample --size 4G --type q5_1 '$work/long.gguf'" \
+        /dev/null >"$work/tty" </dev/null
     has "a bar" "$work/tty" "sample ["
     is "a bar: no line is wider than the terminal" 1 $(($(
         tr '\r' '\n' <"$work/tty" | sed 's/\x1b\[K//' | grep '^sample' |
@@ -72,7 +76,9 @@ expect "like llama3-8b" 0 "Q4_0, 291 tensors, 4.3 GiB of data (a hole)" "" \
     sample --like llama3-8b --sparse "$work/l.gguf"
 run info --json "$work/l.gguf"
 json "like llama3-8b: tensors, parameters, tokens, merges" \
-    '[.tensor_count,.parameters,(.kv[]|select(.key=="tokenizer.ggml.tokens" or .key=="tokenizer.ggml.merges").count)]' \
+    '[.tensor_count,.parameters,(.kv[]|select(
+        .key=="tokenizer.ggml.tokens" or
+        .key=="tokenizer.ggml.merges").count)]' \
     '[291,8030261248,128256,280147]'
 json "like llama3-8b: its mix" '.types|map([.type,.tensors])|sort' \
     '[["f32",65],["q4_0",225],["q6_K",1]]'
@@ -109,7 +115,8 @@ run bench --json --elems 1200000 "$work/large.gguf"
 json "bench: large tensors" '.types|map([.type,.memory_elements])|sort' \
     '[["f32",0],["q4_0",1200000]]'
 json "bench: what is measured is more than nothing" \
-    '[.open_us,.walk_us,.heap_bytes,.types[].cache_gelem_per_s,(.types[]|select(.type=="q4_0").memset_ratio)]|all(. > 0)' \
+    '[.open_us,.walk_us,.heap_bytes,.types[].cache_gelem_per_s,
+        (.types[]|select(.type=="q4_0").memset_ratio)]|all(. > 0)' \
     true
 expect "bench: no elements" 2 "" "--elems is '0'" bench --elems 0 "$work/a.gguf"
 finish
