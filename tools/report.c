@@ -127,9 +127,9 @@ int report_usage(const args *a, const char *format, ...)
     va_start(list, format);
     vsnprintf(text, sizeof text, format, list);
     va_end(list);
+    size_t used = strlen(text);
+    snprintf(text + used, sizeof text - used, "; see 'ggld %s%s--help'",
+             name ? name : "", name ? " " : "");
     report_line_safe(name, text);
-    snprintf(text, sizeof text, "see 'ggld %s%s--help'", name ? name : "",
-             name ? " " : "");
-    report_line(NULL, text);
     return STATUS_USAGE;
 }

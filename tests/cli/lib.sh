@@ -60,7 +60,8 @@ run() {
 }
 
 # expect NAME STATUS OUT ERR ARGUMENTS...: runs it; OUT and ERR are texts that
-# have to be found, or empty: nothing may be there, or - : anything may.
+# have to be found, or empty: nothing may be there, or - : anything may. What is
+# refused is refused in one line a file, notes aside.
 expect() {
     local name=$1 status=$2 out=$3 err=$4
     shift 4
@@ -68,6 +69,14 @@ expect() {
     is "$name: exit status" "$status" "$rc"
     expect_stream "$name: standard output" "$work/out" "$out"
     expect_stream "$name: standard error" "$work/err" "$err"
+    case $status:$err in
+    0:* | *: | *:-) ;;
+    *) is "$name: more than a line of standard error" "" "$(
+        sed '/^ggld: [^:]*: note: /d; s/^\(ggld: [^:]*\):.*/\1/' "$work/err" |
+            sort | uniq -d
+        grep -v '^ggld: ' "$work/err"
+    )" ;;
+    esac
 }
 
 expect_stream() {

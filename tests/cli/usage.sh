@@ -6,7 +6,9 @@ sample=$work/sample.gguf
 run sample "$sample"
 is "a sample to work on" 0 "$rc"
 
-expect "no command" 2 "" "Commands:"
+run
+is "no command: exit status" 2 "$rc"
+has "no command: what there is" "$work/err" "Commands:"
 expect "--help" 0 "Commands:" "" --help
 expect "--version" 0 "ggld 0." "" --version
 expect "unknown command" 2 "" "did you mean 'tensors'?" tensrs
@@ -53,6 +55,9 @@ for command in "${commands[@]}"; do
     expect "help $command" 0 "usage: ggld $command" "" help $command
     expect "$command: unknown option" 2 "" "see 'ggld $command --help'" \
         $command --nonsense
+    expect "$command: unknown letter" 2 "" "see 'ggld $command --help'" \
+        $command -Z
+    expect "$command: no operand" 2 "" "ggld: $command: " $command
 done
 
 cp "$sample" "$work/-dash"
