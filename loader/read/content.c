@@ -181,8 +181,18 @@ bool ggld_content_name(ggld_rules *r, uint64_t index)
 bool ggld_content_model(ggld_rules *r)
 {
     ggld_subject subject = ggld_subject_of(GGLD_IN_KV, GGLD_NO_INDEX, 0, NULL);
-    if (ggld_kv_find(r->file, "general.architecture") != NULL)
+    const ggld_kv *kv = ggld_kv_find(r->file, "general.architecture");
+
+    if (kv != NULL && kv->type == GGLD_VALUE_STRING)
         return true;
+    if (kv != NULL)
+        return ggld_report_add(
+            r->report, GGLD_GRADE_ODD, GGLD_E_VALUE_TYPE,
+            ggld_subject_of(GGLD_IN_KV, (uint64_t)(kv - r->file->kvs),
+                            kv->value_offset - 4, &kv->key),
+            "the value is of type %s, not string: ggml takes the container, "
+            "programs that run models refuse it",
+            ggld_value_type_name(kv->type));
     return ggld_report_add(r->report, GGLD_GRADE_NOTE, GGLD_E_UNSUPPORTED,
                            subject,
                            "there is no 'general.architecture': programs that "

@@ -24,6 +24,14 @@ has "no architecture" "$work/out" "there is no 'general.architecture'"
 has "a warning: verdict" "$work/out" "container accepted by ggml: no"
 expect "a warning, strictly" 1 "error    " "" check --strict "$long"
 has "a warning, strictly: still readable" "$work/out" "readable: yes"
+{ header 0 1 && text general.architecture && le 4 4 && le 7 4; } \
+    >"$work/arch.gguf"
+expect "an architecture that is no text" 0 "warning  byte 52 " "" \
+    check "$work/arch.gguf"
+has "an architecture that is no text" "$work/out" \
+    "kv 0 'general.architecture': the value is of type u32, not string"
+has "an architecture that is no text" "$work/out" \
+    "container accepted by ggml: yes"
 head -c 1000000 "$sample" >"$work/part.gguf"
 expect "not whole" 1 "readable: no" "" check --data "$work/part.gguf"
 run check --json "$work/part.gguf"
