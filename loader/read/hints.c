@@ -16,11 +16,30 @@
 #define FIELDS_BACK_BYTES 16u
 #define LOOK_BACK_BYTES   (64u << 10)
 
+static const char HINT_NAME[] =
+    "; by its name it is one part of several: join them (cat)";
+static const char HINT_NEIGHBOUR[] =
+    "; a file beside it is named as another part: join them (cat)";
+static const char HINT_SIZE[] =
+    "; its size is a round number: if it is one part of several, join them "
+    "(cat)";
+static const char HINT_FILTER[] =
+    "; EF BF BD stands there: the file passed through a text filter, fetch it "
+    "again as binary";
+static const char HINT_LINES[] =
+    "; each 0A up to there follows a 0D: if a transfer turned LF to CR LF, "
+    "fetch it again as binary";
+
 /* ---- parts ---- */
 
 static bool is_lower(char c)
 {
     return c >= 'a' && c <= 'z';
+}
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
 }
 
 static bool all_digits(const char *text)
@@ -63,23 +82,60 @@ static bool is_part_name(const char *name)
     return is_split_suffix(behind + strspn(behind, ".-_"));
 }
 
-const char *ggld_hint_part(const char *path)
+/* Turns a name into that which split(1) would give to the part behind, or with
+ * a step of -1 before: its last letters, or digits, count. false: it has no
+ * such. */
+static bool step_suffix(char *name, int step)
 {
-    const char *name = path == NULL ? "" : path;
-    const char *slash = strrchr(name, '/');
-    return is_part_name(slash == NULL ? name : slash + 1)
-               ? "; by its name it is one part of several: join them (cat)"
-               : "";
+    size_t len = strlen(name);
+    bool digits = len != 0 && is_digit(name[len - 1]);
+    const char first = digits ? '0' : 'a', last = digits ? '9' : 'z';
+    const char from = step > 0 ? last : first, to = step > 0 ? first : last;
+
+    if (len < 2 ||
+        !(digits ? is_digit(name[len - 2])
+                 : is_lower(name[len - 1]) && is_lower(name[len - 2])))
+        return false;
+    while (len > 0 && name[len - 1] == from)
+        name[--len] = to;
+    if (len == 0 || name[len - 1] < first || name[len - 1] > last)
+        return false;
+    name[len - 1] = (char)(name[len - 1] + step);
+    return true;
+}
+
+/* Is the part behind it, or before it, in the same folder? */
+static bool has_neighbour(const char *path)
+{
+    char other[PATH_MAX];
+
+    if (strlen(path) >= sizeof other)
+        return false;
+    for (int step = 1; step >= -1; step -= 2) {
+        memcpy(other, path, strlen(path) + 1);
+        if (step_suffix(other, step) && access(other, F_OK) == 0)
+            return true;
+    }
+    return false;
 }
 
 /* People split files at round numbers; few files end at one by chance. */
-const char *ggld_hint_part_size(uint64_t file_bytes)
+static bool is_round(uint64_t file_bytes)
 {
     return file_bytes != 0 &&
-                   (file_bytes % (1u << 20) == 0 || file_bytes % 1000000 == 0)
-               ? "; its size is a round number: if it is one part of several, "
-                 "join them (cat)"
-               : "";
+           (file_bytes % (1u << 20) == 0 || file_bytes % 1000000 == 0);
+}
+
+const char *ggld_hint_part(ggld_part part)
+{
+    const char *path = part.path == NULL ? "" : part.path;
+    const char *slash = strrchr(path, '/');
+
+    if (is_part_name(slash == NULL ? path : slash + 1))
+        return HINT_NAME;
+    if (has_neighbour(path))
+        return HINT_NEIGHBOUR;
+    return is_round(part.file_bytes) ? HINT_SIZE : "";
 }
 
 /* ---- text filters ---- */
@@ -115,11 +171,9 @@ static bool has_line_ends(ggld_span span, uint64_t offset, uint64_t size)
 const char *ggld_hint_filter(ggld_span span, uint64_t offset, uint64_t size)
 {
     if (has_replacement(span, offset, size))
-        return "; EF BF BD stands there: the file passed through a text "
-               "filter, fetch it again as binary";
+        return HINT_FILTER;
     if (has_line_ends(span, offset, size))
-        return "; each 0A up to there follows a 0D: if a transfer as text did "
-               "that, fetch it again as binary";
+        return HINT_LINES;
     return "";
 }
 

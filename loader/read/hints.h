@@ -10,10 +10,16 @@
 
 /* These return static text that goes on from a message, or "". */
 
-/* Of a file of this name (NULL: unknown) or else of this size, where it is cut
- * off or starts oddly: that it may be one part of several. */
-const char *ggld_hint_part(const char *path);
-const char *ggld_hint_part_size(uint64_t file_bytes);
+/* What tells of a file that it is one part of several. */
+typedef struct ggld_part {
+    const char *path;    /* NULL: unknown */
+    uint64_t file_bytes; /* 0: it is a range of a file */
+} ggld_part;
+
+/* Of a file that is cut off or starts oddly: that it may be one part of
+ * several, by its name, by that of a file beside it (two are looked for), or by
+ * its size. */
+const char *ggld_hint_part(ggld_part part);
 
 /* Of a field of size bytes at offset, in the span with its first byte, that
  * can't be right: that a text filter went over the file. */

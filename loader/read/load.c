@@ -37,8 +37,8 @@ ggld_status ggld_load_source(ggld_load *load, int fd, ggld_range range,
     load->source_heap_bytes = GGLD_FD_SOURCE_BYTES;
     ggld_status status =
         ggld_source_of_fd(&load->source, &allocator, fd, range, map, err);
-    if (status == GGLD_OK && range.whole && load->hint[0] == '\0')
-        load->hint = ggld_hint_part_size(load->source.size_bytes);
+    if (status == GGLD_OK && range.whole)
+        load->part.file_bytes = load->source.size_bytes;
     return status;
 }
 
@@ -120,7 +120,7 @@ static ggld_parse parse_new(const ggld_load *load, ggld_file *file)
     parse.max_kv = options->max_kv;
     parse.max_tensors = options->max_tensors;
     parse.max_string_bytes = options->max_string_bytes;
-    parse.hint = load->hint;
+    parse.part = load->part;
     if ((options->flags & GGLD_OPEN_STRICT) != 0 &&
         (parse.max_string_bytes == 0 ||
          parse.max_string_bytes > GGML_MAX_STRING_BYTES))

@@ -4,6 +4,7 @@
 #define GGLD_READ_LOAD_H
 
 #include "file.h"
+#include "hints.h"
 #include "report.h"
 #include "source.h"
 #include "split.h"
@@ -14,11 +15,11 @@ typedef struct ggld_load {
     uint64_t source_heap_bytes;
     const ggld_open_options *options; /* checked */
     const char *path;                 /* NULL: none */
-    const char *hint;                 /* see report.h */
+    ggld_part part;                   /* see report.h */
     ggld_split *split; /* filled by what the records say; or NULL */
 } ggld_load;
 
-/* Gives the load its source, and may find a better hint. */
+/* Gives the load its source, and the part its size. */
 ggld_status ggld_load_source(ggld_load *load, int fd, ggld_range range,
                              ggld_error *err);
 

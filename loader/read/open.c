@@ -12,10 +12,10 @@
 static const ggld_range whole_file = { 0, 0, true };
 
 static ggld_report report_for_open(const ggld_open_options *options,
-                                   const char *hint, ggld_error *err)
+                                   ggld_part part, ggld_error *err)
 {
     ggld_report report = { .strict = (options->flags & GGLD_OPEN_STRICT) != 0,
-                           .hint = hint,
+                           .part = part,
                            .err = err };
     return report;
 }
@@ -25,7 +25,7 @@ static ggld_report report_for_open(const ggld_open_options *options,
 static ggld_status open_loaded(ggld_file **out, const ggld_load *load,
                                ggld_error *err)
 {
-    ggld_report report = report_for_open(load->options, load->hint, err);
+    ggld_report report = report_for_open(load->options, load->part, err);
     ggld_file *file = ggld_load_file(load, &report);
     if (file != NULL && load->path != NULL &&
         (load->options->flags & GGLD_OPEN_SINGLE) == 0)
@@ -47,9 +47,7 @@ static ggld_status open_fd_range(ggld_file **out, int fd, ggld_range range,
 {
     ggld_open_options taken;
     ggld_verifier verifier;
-    ggld_load load = { .options = &taken,
-                       .path = path,
-                       .hint = ggld_hint_part(path) };
+    ggld_load load = { .options = &taken, .path = path, .part = { path, 0 } };
 
     ggld_status status = ggld_options_take(options, &taken, &verifier, err);
     if (status == GGLD_OK)
@@ -100,7 +98,7 @@ ggld_status ggld_open_source(ggld_file **out, const ggld_source *source,
 {
     ggld_open_options taken;
     ggld_verifier verifier;
-    ggld_load load = { .options = &taken, .hint = "" };
+    ggld_load load = { .options = &taken };
     ggld_file *file = NULL;
 
     ggld_status status = ggld_options_take(options, &taken, &verifier, err);
@@ -124,8 +122,8 @@ static ggld_status peek(ggld_split *split, int fd,
                         const ggld_open_options *options, ggld_error *err)
 {
     ggld_open_options lenient = *options;
-    ggld_load load = { .options = &lenient, .hint = "", .split = split };
-    ggld_report quiet = report_for_open(&lenient, "", err);
+    ggld_load load = { .options = &lenient, .split = split };
+    ggld_report quiet = report_for_open(&lenient, load.part, err);
 
     lenient.flags = GGLD_OPEN_METADATA | (options->flags & GGLD_OPEN_PREAD);
     ggld_status status = ggld_load_source(&load, fd, whole_file, err);
@@ -156,7 +154,7 @@ static ggld_status check_fd(int fd, ggld_load *load, ggld_report *report)
     ggld_error fault;
     ggld_status status = ggld_load_source(load, fd, whole_file, &fault);
 
-    report->hint = load->hint;
+    report->part = load->part;
     if (status == GGLD_E_MAGIC)
         return ggld_report_error(report, &fault) ? GGLD_OK : status;
     if (status == GGLD_OK)
@@ -172,16 +170,14 @@ static ggld_status check(int fd, const char *path,
 {
     ggld_open_options taken;
     ggld_verifier verifier;
-    ggld_load load = { .options = &taken,
-                       .path = path,
-                       .hint = ggld_hint_part(path) };
+    ggld_load load = { .options = &taken, .path = path, .part = { path, 0 } };
     ggld_split split = { 0, 0 };
     ggld_split_name name;
 
     ggld_status status = ggld_options_take(options, &taken, &verifier, err);
     if (status != GGLD_OK)
         return status;
-    ggld_report report = report_for_open(&taken, load.hint, err);
+    ggld_report report = report_for_open(&taken, load.part, err);
     report.finding = finding;
     report.user = user;
     if (path != NULL && (taken.flags & GGLD_OPEN_SINGLE) == 0)

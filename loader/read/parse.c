@@ -33,7 +33,7 @@ static ggld_parsed broken_length(ggld_parse *p, ggld_subject subject,
     ggld_report_describe(
         &p->error,
         fault->number > INT64_MAX ? GGLD_E_OVERFLOW : GGLD_E_TRUNCATED, subject,
-        *filter != '\0' ? filter : p->hint,
+        *filter != '\0' ? filter : ggld_hint_part(p->part),
         "%s %" PRIu64 "%s exceeds what remains of the file (%" PRIu64 " bytes)",
         fault->field, fault->number, each, left);
     return GGLD_PARSE_BROKEN;
@@ -74,7 +74,8 @@ static ggld_parsed broken(ggld_parse *p, ggld_subject subject,
     case GGLD_FAULT_VALUE_TYPE:
         return broken_type(p, subject, fault);
     case GGLD_FAULT_END:
-        ggld_report_describe(&p->error, GGLD_E_TRUNCATED, subject, p->hint,
+        ggld_report_describe(&p->error, GGLD_E_TRUNCATED, subject,
+                             ggld_hint_part(p->part),
                              "the file ends in the %s (%" PRIu64
                              " bytes at %" PRIu64 ", %" PRIu64 " are left)",
                              fault->field, fault->number, fault->offset, left);
@@ -149,7 +150,8 @@ static ggld_parsed check_count(ggld_parse *p, const count_rule *rule,
                                               p->file->version == 1 ? 4 : 8);
         ggld_report_describe(
             &p->error, count > INT64_MAX ? GGLD_E_OVERFLOW : GGLD_E_TRUNCATED,
-            subject, swapped || *filter != '\0' ? filter : p->hint,
+            subject,
+            swapped || *filter != '\0' ? filter : ggld_hint_part(p->part),
             "number of %s %" PRIu64 ", of %" PRIu32 " bytes each or more, "
             "exceeds what remains of the file (%" PRIu64 " bytes)%s",
             rule->what, count, rule->min_bytes, *left,
@@ -324,7 +326,7 @@ ggld_parsed ggld_parse_run(ggld_parse *p)
     const uint8_t *magic = ggld_span_at(span, 0, GGLD_MAGIC_BYTES);
     if (magic == NULL || memcmp(magic, GGLD_MAGIC, GGLD_MAGIC_BYTES) != 0) {
         ggld_sniff(&p->error, span, p->file->source.size_bytes, p->file->path,
-                   p->hint);
+                   ggld_hint_part(p->part));
         return GGLD_PARSE_BROKEN;
     }
     ggld_parsed parsed = parse_version(p, &c);

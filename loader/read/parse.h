@@ -7,6 +7,7 @@
 
 #include "../base/error.h"
 #include "file.h"
+#include "hints.h"
 
 typedef enum ggld_parsed {
     GGLD_PARSED,       /* to the end of the table */
@@ -21,7 +22,7 @@ typedef struct ggld_parse {
     uint64_t max_kv;
     uint64_t max_tensors;
     uint64_t max_string_bytes;
-    const char *hint; /* behind the message of a file that is cut off, or "" */
+    ggld_part part; /* for messages of a file that is cut off */
 
     uint64_t kv_capacity;
     uint64_t tensor_capacity;

@@ -76,6 +76,16 @@ void ggld_report_describe(ggld_error *out, ggld_status code,
     va_end(args);
 }
 
+/* It may look for files, once. */
+static const char *hint_of(ggld_report *r, ggld_status code)
+{
+    if (code != GGLD_E_TRUNCATED)
+        return "";
+    if (r->hint == NULL)
+        r->hint = ggld_hint_part(r->part);
+    return r->hint;
+}
+
 static bool deliver(ggld_report *r, ggld_severity severity,
                     const ggld_error *error)
 {
@@ -107,8 +117,7 @@ bool ggld_report_add(ggld_report *r, ggld_grade grade, ggld_status code,
     if (!ggld_report_wants(r, grade))
         return true;
     va_start(args, format);
-    describe(&error, code, subject, code == GGLD_E_TRUNCATED ? r->hint : "",
-             format, args);
+    describe(&error, code, subject, hint_of(r, code), format, args);
     va_end(args);
     return deliver(r, severity_of(r, grade), &error);
 }

@@ -9,6 +9,7 @@
 #include <ggld/file.h>
 
 #include "../base/error.h"
+#include "hints.h"
 
 typedef enum ggld_grade {
     GGLD_GRADE_NOTE,   /* a note in either mode */
@@ -26,7 +27,8 @@ typedef struct ggld_report {
     bool strict;
     ggld_finding finding; /* NULL: this is an open */
     void *user;
-    const char *hint; /* behind messages of files that are cut off, or "" */
+    ggld_part part;   /* for messages of files that are cut off */
+    const char *hint; /* what was made of it; NULL: nothing yet */
     ggld_error *err;
     ggld_status status; /* why the work ended; GGLD_OK: it did not */
     /* What the finding is about was read from; NULL: it can't be cut short. */

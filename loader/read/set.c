@@ -147,7 +147,7 @@ static bool load_shard(joining *j)
     int fd = -1;
 
     load.path = j->path;
-    load.hint = ggld_hint_part(j->path);
+    load.part.path = j->path;
     ggld_status status = ggld_fd_of_path(&fd, j->path, &fault);
     if (status == GGLD_OK) {
         status = ggld_load_source(&load, fd, whole, &fault);
@@ -155,7 +155,8 @@ static bool load_shard(joining *j)
     }
     if (status != GGLD_OK)
         return report_fault(j, &fault);
-    j->report->hint = load.hint;
+    j->report->part = load.part;
+    j->report->hint = NULL;
     ggld_file *file = ggld_load_file(&load, j->report);
     j->set->shards[j->no] = file;
     return file != NULL || j->report->status == GGLD_OK;
