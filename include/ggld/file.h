@@ -275,7 +275,11 @@ typedef void (*ggld_finding)(ggld_severity severity, const ggld_error *finding,
  * GGLD_OK: it was gone through (findings may still be errors; what comes after
  * an error that can't be passed over is not looked at). GGLD_E_IO,
  * GGLD_E_NOMEM: it could not be. options as for open; GGLD_OPEN_STRICT makes
- * errors of the warnings that strict refuses. Any thread. */
+ * errors of the warnings that strict refuses.
+ *
+ * Metadata is read, padding, and the last 4096 bytes. Where those are zero,
+ * holes are passed over and zeros that were written are read once, from the end
+ * back to where they start, 1 MiB at a time. Any thread. */
 GGLD_API GGLD_MUST_CHECK
 ggld_status ggld_check_fd(int fd, const ggld_open_options *options,
                           ggld_finding finding, void *user, ggld_error *err);
@@ -286,6 +290,14 @@ ggld_status ggld_check_fd(int fd, const ggld_open_options *options,
 GGLD_API GGLD_MUST_CHECK
 ggld_status ggld_check_path(const char *path, const ggld_open_options *options,
                             ggld_finding finding, void *user, ggld_error *err);
+
+/* A quick look for the zeros that an interrupted download leaves where its room
+ * was set aside before: with how many, at least, does the file end? It reads
+ * the last 4096 bytes, and asks the file system for a hole there. 0: those are
+ * not all zero, or no tensor's, or can't be read; and of a set, whose shards
+ * are to be asked. From which byte on there are zeros ggld_check_path() tells.
+ * Any thread. */
+GGLD_API uint64_t ggld_file_zero_tail(const ggld_file *file);
 
 /* ---- key-values ---- */
 

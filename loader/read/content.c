@@ -14,8 +14,6 @@
 #include "rules.h"
 
 #define BUFFER_BYTES 4096u
-/* How far from the file's end zeros are counted. */
-#define ZEROS_LIMIT_BYTES (64u << 20)
 /* ggml's GGUF_MAX_STRING_LENGTH. */
 #define GGML_MAX_STRING_BYTES (1u << 30)
 
@@ -281,81 +279,4 @@ bool ggld_content_tail(ggld_rules *r, uint64_t data_end)
                            "%" PRIu64 " bytes from %" PRIu64 " on belong to no "
                            "tensor; they start with %s",
                            file_bytes - end, end, tail_kind(buffer, got));
-}
-
-/* ---- zeros at the end ---- */
-
-static size_t zero_run_back(const uint8_t *data, size_t size)
-{
-    size_t n = 0;
-    while (n < size && data[size - 1 - n] == 0)
-        n++;
-    return n;
-}
-
-/* Where the zeros start that the file ends with: by whole buffers, which are
- * pages, as far as the limit. */
-static uint64_t zeros_start(ggld_rules *r)
-{
-    uint8_t buffer[BUFFER_BYTES];
-    uint64_t end = r->file->source.size_bytes;
-    uint64_t limit = end > ZEROS_LIMIT_BYTES ? end - ZEROS_LIMIT_BYTES : 0;
-
-    while (end > limit) {
-        uint64_t start = (end - 1) / BUFFER_BYTES * BUFFER_BYTES;
-        size_t got = read_piece(r, start, end, buffer);
-        size_t zeros = zero_run_back(buffer, got);
-        end -= zeros;
-        if (got == 0 || zeros != got)
-            break;
-    }
-    return end;
-}
-
-/* The tensor in which, or before which, offset lies: that with the first data
- * to end behind it. NULL: no data is there. */
-static const ggld_tensor *tensor_behind(const ggld_file *file, uint64_t offset)
-{
-    const ggld_tensor *found = NULL;
-    for (uint64_t i = 0; i < file->n_tensors; i++) {
-        const ggld_tensor *t = &file->tensors[i];
-        bool behind =
-            t->size_bytes != 0 && t->size_bytes != GGLD_NO_SIZE &&
-            (t->offset > offset || t->size_bytes > offset - t->offset);
-        if (behind && (found == NULL || t->offset < found->offset))
-            found = t;
-    }
-    return found;
-}
-
-/* Room that was set aside for a download and never filled. A tensor that is
- * zero from its first byte to its last may be meant to be. */
-bool ggld_content_zeros(ggld_rules *r, bool whole)
-{
-    const ggld_file *file = r->file;
-    uint64_t file_bytes = file->source.size_bytes;
-    uint64_t start = file->version == 0 ? file_bytes : zeros_start(r);
-    char where[GGLD_QUOTE_MAX + 48] = "the records";
-    ggld_grade grade = GGLD_GRADE_ODD;
-
-    if (r->report->status != GGLD_OK)
-        return false;
-    if (file_bytes - start < BUFFER_BYTES)
-        return true;
-    if (whole && start >= file->data_offset) {
-        const ggld_tensor *t = tensor_behind(file, start);
-        if (t == NULL || t->offset >= file_bytes)
-            return true;
-        if (start <= t->offset)
-            grade = GGLD_GRADE_NOTE;
-        snprintf(where, sizeof where, "tensor %" PRIu64 " %s",
-                 ggld_tensor_index_of(t),
-                 ggld_quote(t->name.data, t->name.len).text);
-    }
-    return ggld_report_add(
-        r->report, grade, GGLD_E_VALUE, in_file(start),
-        "%s last %" PRIu64 " bytes are zero, from byte %" PRIu64 " in %s on: "
-        "perhaps a download that was interrupted after its room was set aside",
-        file_bytes - start < ZEROS_LIMIT_BYTES ? "the" : "at least the",
-        file_bytes - start, start, where);
 }

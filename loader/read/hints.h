@@ -8,6 +8,12 @@
 
 #include "../base/span.h"
 
+/* The finding of zeros that a file ends with begins and ends with these. */
+#define GGLD_ZEROS_BEGIN "the last "
+#define GGLD_ZEROS_END                                                  \
+    ": perhaps a download that was interrupted after its room was set " \
+    "aside"
+
 /* These return static text that goes on from a message, or "". */
 
 /* What tells of a file that it is one part of several. */

@@ -43,7 +43,8 @@ bool ggld_content_model(ggld_rules *r);
 bool ggld_content_padding(ggld_rules *r, uint64_t offset, uint64_t end);
 /* The file's end, where tensors end at data_end. */
 bool ggld_content_tail(ggld_rules *r, uint64_t data_end);
-/* Zeros that the file ends with; whole: its records were read to their end. */
+/* Zeros that the file ends with (zeros.c); whole: its records were read to
+ * their end. */
 bool ggld_content_zeros(ggld_rules *r, bool whole);
 
 #endif /* GGLD_READ_RULES_H */

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -85,6 +86,55 @@ bool ggld_source_size_now(const ggld_source *source, uint64_t *out)
                ? ggld_min_u64(file_bytes - offset, source->size_bytes)
                : 0;
     return true;
+}
+
+/* SEEK_DATA and SEEK_HOLE move the position, which is the caller's where the
+ * descriptor was: this one has its own. */
+static int open_again(int fd)
+{
+    char path[32];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+}
+
+/* The first byte from `from` on that is in no hole, and where the next hole
+ * begins; *first is UINT64_MAX where there is none. */
+static bool next_extent(int fd, uint64_t from, uint64_t *first, uint64_t *end)
+{
+    off_t data = lseek(fd, (off_t)from, SEEK_DATA);
+    *first = UINT64_MAX;
+    if (data < 0)
+        return errno == ENXIO;
+    off_t hole = lseek(fd, data, SEEK_HOLE);
+    *first = (uint64_t)data;
+    *end = (uint64_t)hole;
+    return hole > data;
+}
+
+uint64_t ggld_source_data_end(const ggld_source *source, uint64_t from)
+{
+    uint64_t offset = 0, first, end, hole = source->size_bytes;
+    int fd = ggld_source_fd(source, &offset);
+    int own = fd < 0 ? -1 : open_again(fd);
+    /* Most files end with data. */
+    uint64_t look = hole - (hole > from);
+
+    if (own < 0)
+        return source->size_bytes;
+    /* From hole on there is nothing else; there may be data up to from. */
+    while (from < hole) {
+        if (!next_extent(own, offset + look, &first, &end)) {
+            from = source->size_bytes;
+            break;
+        }
+        if (first >= offset + hole)
+            hole = look;
+        else
+            from = ggld_min_u64(end - offset, source->size_bytes);
+        look = from + (hole - from) / 2;
+    }
+    close(own);
+    return from;
 }
 
 bool ggld_source_lost(const ggld_source *source, uint64_t offset, uint64_t size)
