@@ -14,6 +14,17 @@
     ": perhaps a download that was interrupted after its room was set " \
     "aside"
 
+/* And those of line ends that a transfer changed: 0D put before each 0A, or
+ * taken from before it. */
+#define GGLD_LINES_ADDED "each of the "
+#define GGLD_LINES_TAKEN "none of the "
+#define GGLD_LINES_ADDED_END                             \
+    ": a transfer as text turned LF to CR LF; fetch it " \
+    "again as binary"
+#define GGLD_LINES_TAKEN_END                             \
+    ": a transfer as text turned CR LF to LF; fetch it " \
+    "again as binary"
+
 /* These return static text that goes on from a message, or "". */
 
 /* What tells of a file that it is one part of several. */

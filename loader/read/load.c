@@ -168,6 +168,7 @@ static bool judge(ggld_file *file, ggld_report *report, const ggld_parse *parse,
     ggld_rules rules = { file, report, parse->table_end,
                          (file->flags & GGLD_OPEN_METADATA) == 0 };
 
+    report->broken = false;
     if (file->version != 0 &&
         (!ggld_rules_header(&rules) || !ggld_rules_kvs(&rules)))
         return false;
@@ -180,7 +181,8 @@ static bool judge(ggld_file *file, ggld_report *report, const ggld_parse *parse,
         return false;
     if (whole && !ggld_rules_placement(&rules))
         return false;
-    return (report->finding == NULL || ggld_content_zeros(&rules, whole)) &&
+    return (report->finding == NULL || (ggld_content_zeros(&rules, whole) &&
+                                        ggld_content_lines(&rules, whole))) &&
            whole;
 }
 

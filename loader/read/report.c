@@ -99,6 +99,7 @@ static bool deliver(ggld_report *r, ggld_severity severity,
         ggld_error found = *error;
         if (r->shard_path != NULL)
             ggld_report_blame(&found, r->shard, r->shard_path);
+        r->broken |= severity == GGLD_ERROR;
         r->finding(severity, &found, r->user);
         return true;
     }

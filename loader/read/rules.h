@@ -46,5 +46,8 @@ bool ggld_content_tail(ggld_rules *r, uint64_t data_end);
 /* Zeros that the file ends with (zeros.c); whole: its records were read to
  * their end. */
 bool ggld_content_zeros(ggld_rules *r, bool whole);
+/* Line ends that a transfer as text has changed (lines.c), of a file that has
+ * some other fault; likewise. */
+bool ggld_content_lines(ggld_rules *r, bool whole);
 
 #endif /* GGLD_READ_RULES_H */
