@@ -2,6 +2,7 @@
 /* ggld check: everything that is to be said of a file's structure and, when
  * asked, of its numbers. */
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "command.h"
@@ -14,11 +15,21 @@
 
 enum { OPT_STRICT, OPT_DATA, OPT_SINGLE, OPT_JSON };
 
+/* Guesses at what became of the file, which stand behind or among findings, to
+ * be shown apart from them. More than these are seldom said. */
+#define HINTS_MAX 8
+typedef struct hint {
+    uint32_t shard;
+    char text[GGLD_MESSAGE_MAX];
+} hint;
+
 /* Where findings go. */
 typedef struct listing {
-    output *out; /* text; NULL: they are only counted */
+    output *out; /* text */
     js *json;    /* in its list; or NULL: text */
     uint64_t n[GGLD_ERROR + 1];
+    hint hints[HINTS_MAX];
+    size_t n_hints;
 } listing;
 
 static const char *severity_name(ggld_severity severity)
@@ -48,15 +59,32 @@ static void json_finding(js *w, ggld_severity severity, const ggld_error *f)
     js_end(w);
 }
 
+/* Several findings may have the same one. */
+static void keep_hint(listing *l, const ggld_error *finding)
+{
+    const char *text = ggld_error_hint(finding);
+
+    if (text == NULL || l->n_hints == HINTS_MAX)
+        return;
+    for (size_t i = 0; i < l->n_hints; i++)
+        if (l->hints[i].shard == finding->shard &&
+            strcmp(l->hints[i].text, text) == 0)
+            return;
+    hint *h = &l->hints[l->n_hints++];
+    h->shard = finding->shard;
+    snprintf(h->text, sizeof h->text, "%s", text);
+}
+
 static void on_finding(ggld_severity severity, const ggld_error *finding,
                        void *user)
 {
     listing *l = user;
 
     l->n[severity]++;
+    keep_hint(l, finding);
     if (l->json != NULL)
         json_finding(l->json, severity, finding);
-    else if (l->out != NULL)
+    else
         out_printf(l->out, "%-7s  byte %-12" PRIu64 "  %s\n",
                    severity_name(severity), finding->offset,
                    report_words(finding->message, true).text);
@@ -69,6 +97,24 @@ static int check_structure(const char *path, uint32_t flags, listing *l)
 
     options.flags = flags;
     if (ggld_check_path(path, &options, on_finding, l, &err) != GGLD_OK)
+        return report_error_single(path, &err);
+    return STATUS_GOOD;
+}
+
+/* The verdict of the mode that nothing is listed for: what a check would call
+ * an error, opening refuses. */
+static int check_opening(const char *path, uint32_t flags, const listing *l,
+                         bool *opens)
+{
+    ggld_open_options options = ggld_open_options_init();
+    ggld_file *file = NULL;
+    ggld_error err;
+
+    options.flags = flags;
+    *opens = ggld_open_path(&file, path, &options, &err) == GGLD_OK;
+    ggld_close(file);
+    if (!*opens && (err.code == GGLD_E_NOMEM ||
+                    (err.code == GGLD_E_IO && l->n[GGLD_ERROR] == 0)))
         return report_error_single(path, &err);
     return STATUS_GOOD;
 }
@@ -112,6 +158,28 @@ static void json_missing(js *w, const model *m)
     js_end(w);
 }
 
+static void print_hints(output *o, const listing *l)
+{
+    for (size_t i = 0; i < l->n_hints; i++) {
+        out_text(o, "hint: ");
+        if (l->hints[i].shard != 0)
+            out_printf(o, "shard %" PRIu32 ": ", l->hints[i].shard + 1);
+        out_printf(o, "%s\n", l->hints[i].text);
+    }
+}
+
+static void json_hints(js *w, const listing *l)
+{
+    js_array(w, "hints");
+    for (size_t i = 0; i < l->n_hints; i++) {
+        js_object(w, NULL);
+        js_u64(w, "shard", l->hints[i].shard);
+        js_text(w, "text", l->hints[i].text);
+        js_end(w);
+    }
+    js_end(w);
+}
+
 static void print_verdict(output *o, const listing *l, const model *m,
                           const verdict *v)
 {
@@ -120,6 +188,7 @@ static void print_verdict(output *o, const listing *l, const model *m,
         l->n[GGLD_ERROR], l->n[GGLD_ERROR] == 1 ? "" : "s", l->n[GGLD_WARNING],
         l->n[GGLD_WARNING] == 1 ? "" : "s", l->n[GGLD_NOTE],
         l->n[GGLD_NOTE] == 1 ? "" : "s");
+    print_hints(o, l);
     if (v->cut_off)
         print_missing(o, m);
     out_printf(o, "readable: %s\ncontainer accepted by ggml: %s\n",
@@ -171,16 +240,16 @@ static void check_pending(const char *path, listing *l)
 static int judge(const args *a, listing *l, verdict *v)
 {
     bool strict = a->values[OPT_STRICT] != NULL;
-    listing other = { NULL, NULL, { 0 } };
     const char *path = a->operands[0];
     uint32_t flags = single_flag(a->values[OPT_SINGLE]);
     uint32_t strictly = flags | GGLD_OPEN_STRICT;
     int status = check_structure(path, strict ? strictly : flags, l);
+    bool listed = l->n[GGLD_ERROR] == 0, other = false;
 
     if (status == STATUS_GOOD)
-        status = check_structure(path, strict ? flags : strictly, &other);
-    v->readable = (strict ? &other : l)->n[GGLD_ERROR] == 0;
-    v->accepted = (strict ? l : &other)->n[GGLD_ERROR] == 0;
+        status = check_opening(path, strict ? flags : strictly, l, &other);
+    v->readable = strict ? other : listed;
+    v->accepted = strict ? listed : other;
     if (status == STATUS_GOOD)
         check_pending(path, l);
     return status;
@@ -235,6 +304,7 @@ static int check_json(const args *a, listing *l, model *m, verdict *v)
         json_missing(&w, m);
     else
         js_null(&w, "missing");
+    json_hints(&w, l);
     js_bool(&w, "readable", v->readable);
     js_bool(&w, "accepted_by_ggml", v->accepted);
     js_bool(&w, "data_checked", v->data_checked);
@@ -251,7 +321,7 @@ static int check_json(const args *a, listing *l, model *m, verdict *v)
 
 static int check_run(const args *a)
 {
-    listing l = { a->out, NULL, { 0 } };
+    listing l = { .out = a->out };
     verdict v = { .n_bad = 0 };
     model m = { .file = NULL };
     int status = a->values[OPT_JSON] != NULL ? check_json(a, &l, &m, &v)
@@ -277,10 +347,11 @@ const command_row command_check = {
     "check",
     "FILE",
     "Checks a file's structure and, with --data, its numbers",
-    "Lists every finding with its severity and byte, what is missing of a file\n"
-    "that is cut off, then two verdicts: whether the file can be read, and\n"
-    "whether ggml takes it as a container. Exit status 1 where there is an\n"
-    "error among the findings. Of a shard all of its set are checked.\n",
+    "Lists every finding with its severity and byte, then hints at what\n"
+    "became of the file, what is missing of one that is cut off, and two\n"
+    "verdicts: whether it can be read, and whether ggml takes it as a\n"
+    "container. Exit status 1 where there is an error among the findings.\n"
+    "Of a shard all of its set are checked.\n",
     1,
     1,
     options,

@@ -6,6 +6,7 @@
 
 #include "command.h"
 #include "ftype.h"
+#include "halfmerged.h"
 #include "js.h"
 #include "model.h"
 #include "pending.h"
@@ -262,6 +263,26 @@ static void json_types(js *w, const char *key, const summary *s)
     js_end(w);
 }
 
+/* At least so many zeros end the file, or the files of a set; noted where they
+ * are to be, but of a merge's part, which has zeros for what is still to come. */
+static uint64_t zero_tails(const model *m, bool noted)
+{
+    uint64_t sum = 0;
+
+    for (uint32_t s = 0; s < m->info.n_shards; s++) {
+        const ggld_file *shard = ggld_file_shard(m->file, s);
+        uint64_t n = ggld_file_zero_tail(shard);
+        if (n != 0 && noted && !halfmerged_needs(ggld_file_path(shard)))
+            report_note(ggld_file_path(shard),
+                        "the last %" PRIu64 " bytes or more are zero: perhaps "
+                        "a download that was interrupted after its room was "
+                        "set aside; 'ggld check' tells from which byte on",
+                        n);
+        sum += n;
+    }
+    return sum;
+}
+
 static void json_head(js *w, const model *m)
 {
     const ggld_file_info *info = &m->info;
@@ -277,6 +298,7 @@ static void json_head(js *w, const model *m)
     js_u64(w, "data_bytes_declared", m->data_all_bytes);
     js_bool(w, "whole", m->whole);
     js_u64(w, "tensors_whole", m->n_whole);
+    js_u64(w, "zero_tail_bytes", zero_tails(m, false));
     js_bool(w, "readable", true);
 }
 
@@ -346,6 +368,7 @@ static int info_run(const args *a)
     if (json) {
         print_json(a->out, &m, &s, trace, &why);
     } else {
+        (void)zero_tails(&m, true);
         print_head(a->out, &m, &s);
         print_kvs(a->out, &m);
         print_types(a->out, &s);

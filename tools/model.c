@@ -149,11 +149,13 @@ int model_open_partial(model *m, const char *path, uint32_t flags)
     }
     if (err.code != GGLD_E_TRUNCATED || !model_peek(m, path, flags))
         return model_open_failed(path, &err, true);
+    const char *hint = ggld_error_hint(&err);
     report_note(
         path,
-        "data: %s of %s present; %" PRIu64 " of %" PRIu64 " tensors whole",
+        "data: %s of %s present; %" PRIu64 " of %" PRIu64 " tensors whole%s%s",
         text_size(m->info.data_bytes).text, text_size(m->data_all_bytes).text,
-        m->n_whole, ggld_tensor_count(m->file));
+        m->n_whole, ggld_tensor_count(m->file), hint != NULL ? "; " : "",
+        hint != NULL ? hint : "");
     return model_good(path);
 }
 

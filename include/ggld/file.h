@@ -292,6 +292,12 @@ GGLD_API GGLD_MUST_CHECK
 ggld_status ggld_check_path(const char *path, const ggld_open_options *options,
                             ggld_finding finding, void *user, ggld_error *err);
 
+/* What an error, or a finding, guesses of how the file came to be so: the rest
+ * of its message from where it says that the file is one of several parts,
+ * passed through a text filter, or ends in room that was never filled. It points
+ * into the error. NULL: nothing. Any thread. */
+GGLD_API const char *ggld_error_hint(const ggld_error *error);
+
 /* A quick look for the zeros that an interrupted download leaves where its room
  * was set aside before: with how many, at least, does the file end? It reads
  * the last 4096 bytes, and asks the file system for a hole there. 0: those are

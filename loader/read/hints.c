@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <ggld/file.h>
+
 #include "../base/checked.h"
 #include "../spec/limits.h"
 
@@ -175,6 +177,40 @@ const char *ggld_hint_filter(ggld_span span, uint64_t offset, uint64_t size)
     if (has_line_ends(span, offset, size))
         return HINT_LINES;
     return "";
+}
+
+/* ---- what was guessed ---- */
+
+/* From where on in a message that ends so there is a hint: text that stands
+ * before it, or NULL for the ending itself. */
+static const struct {
+    const char *ending;
+    const char *begins;
+} hints[] = {
+    { HINT_NAME, NULL },
+    { HINT_NEIGHBOUR, NULL },
+    { HINT_SIZE, NULL },
+    { HINT_FILTER, NULL },
+    { HINT_LINES, NULL },
+    { GGLD_ZEROS_END, GGLD_ZEROS_BEGIN },
+    { GGLD_LINES_ADDED_END, GGLD_LINES_ADDED },
+    { GGLD_LINES_TAKEN_END, GGLD_LINES_TAKEN },
+};
+
+const char *ggld_error_hint(const ggld_error *error)
+{
+    size_t len = strlen(error->message);
+
+    for (size_t i = 0; i < sizeof hints / sizeof hints[0]; i++) {
+        size_t n = strlen(hints[i].ending);
+        const char *at = error->message + len - n;
+        if (n > len || strcmp(at, hints[i].ending) != 0)
+            continue;
+        return hints[i].begins == NULL
+                   ? at + strlen("; ")
+                   : strstr(error->message, hints[i].begins);
+    }
+    return NULL;
 }
 
 /* ---- edits ---- */

@@ -62,14 +62,101 @@ run check --json "$sample"
 json "nothing is missing" .missing null
 
 # ---- what bytes and names tell ----
-head -c $((size - 200000)) "$sample" >"$work/holes.gguf"
-zeros 200000 >>"$work/holes.gguf"
-expect "zeros" 0 "bytes are zero, from byte " "" check "$work/holes.gguf"
-has "zeros: a warning" "$work/out" "warning  byte "
+# put FILE OFFSET BYTES: over what is there
+put() {
+    printf '%b' "$3" | dd of="$1" bs=1 seek="$2" conv=notrunc status=none
+}
+# fill FILE HOW SIZE: up to that size, with zeros that are written or a hole
+fill() {
+    case $2 in
+    hole) truncate -s "$3" "$1" ;;
+    written) zeros $(($3 - $(wc -c <"$1"))) >>"$1" ;;
+    esac
+}
+# zeros_in NAME EXPECTED: of the findings about zeros in holes.gguf
+zeros_in() {
+    run check --json "$work/holes.gguf"
+    json "zeros: $1" '[.findings[]|select(.message|test("bytes are zero"))|
+        [.severity,.offset]]' "$2"
+}
+data=$("$ggld" info --json "$sample" | jq .metadata_bytes)
+last=$(first .file_offset_bytes -1)
+while read -r name how start until severity; do
+    start=$((start)) until=$((until))
+    head -c $start "$sample" >"$work/holes.gguf"
+    [ $start = "$data" ] || put "$work/holes.gguf" $((start - 1)) '\x55'
+    fill "$work/holes.gguf" "$how" $until
+    expected="[[\"$severity\",$start]]"
+    [ "$severity" != none ] || expected='[]'
+    zeros_in "$name ($how)" "$expected"
+done <<END
+within_a_tensor written size-200001 size warning
+within_a_tensor hole size-200001 size warning
+of_a_page written size-4096 size warning
+of_a_page hole size-4096 size warning
+of_less_than_a_page written size-4095 size none
+of_less_than_a_page hole size-4095 size none
+all_data written data size warning
+all_data hole data size warning
+the_last_tensor written last size note
+the_last_tensor hole last size note
+the_last_tensor_in_part written last+1001 size warning
+of_a_file_cut_off written size-300001 size-50003 warning
+of_a_file_cut_off hole size-300001 size-50003 warning
+END
+has "zeros: of a file cut off, which tensor" "$work/out" "in tensor "
+# bytes N: so many, none of them zero
+bytes() { zeros "$1" | tr '\0' U; }
+# one_tensor BYTES: holes.gguf with a tensor of so many, without its data
+one_tensor() {
+    { header 1 1 && kv_text general.architecture x && tensor t 24 0 "$1"; } \
+        >"$work/holes.gguf"
+    pad "$work/holes.gguf"
+    data=$(wc -c <"$work/holes.gguf")
+}
+for how in written hole; do
+    one_tensor 5000001
+    bytes 1500001 >>"$work/holes.gguf"
+    fill "$work/holes.gguf" $how $((data + 5000001))
+    zeros_in "more than is read at once ($how)" \
+        "[[\"warning\",$((data + 1500001))]]"
+done
+# Zeros that were written, in front of a hole.
+one_tensor 5000001
+bytes 70001 >>"$work/holes.gguf"
+fill "$work/holes.gguf" written $((data + 1400000))
+fill "$work/holes.gguf" hole $((data + 5000001))
+zeros_in "written, and a hole" "[[\"warning\",$((data + 70001))]]"
+one_tensor 68719476736
+bytes 5001 >>"$work/holes.gguf"
+if truncate -s $((data + 68719476736)) "$work/holes.gguf" 2>"$work/err"; then
+    zeros_in "of 64 GiB that nobody reads" "[[\"warning\",$((data + 5001))]]"
+else
+    skip "zeros: of 64 GiB" "$(cat "$work/err")"
+fi
+{ header 2 0 && tensor t 24 32 9000 && zeros 24; } >"$work/holes.gguf"
+at=$(($(wc -c <"$work/holes.gguf") - 24))
+zeros 9100 >>"$work/holes.gguf"
+run check "$work/holes.gguf"
+has "zeros: a record, and seven bytes of the offset before it" "$work/out" \
+    "from byte $((at - 7)) in the records on: perhaps a download"
+head -c $((size - 200001)) "$sample" >"$work/holes.gguf"
+zeros 200001 >>"$work/holes.gguf"
+expect "zeros: a hint by itself" 0 "hint: the last 20000" "" \
+    check "$work/holes.gguf"
 run check --json "$work/holes.gguf"
-json "zeros: how many" '.findings|length' 1
-is "zeros: from where on" 0 "$(tail -c +$((1 + $(jq .findings[0].offset "$work/out"))) \
-    "$work/holes.gguf" | tr -d '\0' | wc -c)"
+json "zeros: a hint by itself, JSON" \
+    '[(.hints|length),(.hints[0].text|test("^the last .* aside$"))]' '[1,true]'
+expect "zeros: info" 0 "tensors" "note: the last 4096 bytes or more are zero" \
+    info "$work/holes.gguf"
+run info --json "$work/holes.gguf"
+json "zeros: info, JSON" .zero_tail_bytes 4096
+expect "no zeros: info" 0 "tensors" "" info "$sample"
+run info --json "$sample"
+json "no zeros: info, JSON" .zero_tail_bytes 0
+run check --json "$sample"
+json "no hints" .hints '[]'
+
 head -c 5000 "$sample" >"$work/records.gguf"
 zeros 1000000 >>"$work/records.gguf"
 expect "zeros in the records" 1 "in the records on: perhaps a download" "" \
@@ -82,16 +169,66 @@ expect "another part by its name" 1 "one part of several: join them" "" \
     check "$work/m.gguf.ab"
 expect "a part by its size" 1 "its size is a round number" "" \
     check "$work/mebibyte.gguf"
+has "a part: a hint by itself" "$work/out" "hint: its size is a round number"
+run check --json "$work/m.gguf.ab"
+json "a part: a hint by itself, JSON" '.hints|map(.text)' \
+    '["by its name it is one part of several: join them (cat)"]'
+expect "a part: info" 0 "incomplete" "whole; by its name it is one part of" \
+    info "$work/xaa"
+# beside NAME OTHER YES-OR-NO: does a part of that name, with another beside it,
+# get a hint?
+mkdir "$work/parts"
+beside() {
+    rm -f "$work/parts/"*
+    head -c 700001 "$sample" >"$work/parts/$1"
+    [ "$2" = - ] || : >"$work/parts/$2"
+    run check "$work/parts/$1"
+    is "a part $1, beside it $2" "$3" \
+        "$(grep -q '^hint: a file beside it is named as' "$work/out" &&
+            echo yes || echo no)"
+}
+while read -r name other yes; do
+    beside "$name" "$other" "$yes"
+done <<'END'
+model-aa model-ab yes
+model-ab model-aa yes
+model-aa - no
+model-aa model-ac no
+model-az model-ba yes
+model-ba model-az yes
+model-zz model-aaa no
+FILEaa FILEab yes
+FILEa FILEb no
+model-00 model-01 yes
+model-09 model-10 yes
+model-10 model-09 yes
+model.0999 model.1000 yes
+model-a1 model-a2 no
+END
 sed 's/$/\r/' "$sample" >"$work/lines.gguf"
-expect "line ends" 1 "follows a 0D: if a transfer as text" "" check "$work/lines.gguf"
+expect "line ends" 1 "follows a 0D: if a transfer turned LF" "" check "$work/lines.gguf"
 sed 's/[\x80-\xff]/\xef\xbf\xbd/g' "$sample" >"$work/text.gguf"
+# In data: what a larger sample has. No number in front of it has 0A or 0D.
+run sample --size 20M "$work/large.gguf"
+{ header 1 1 && kv_text general.architecture x && tensor t 24 0 18000000; } \
+    >"$work/noise.gguf"
+pad "$work/noise.gguf"
+tail -c 18000000 "$work/large.gguf" >>"$work/noise.gguf"
+rm "$work/large.gguf"
+expect "noise" 0 "readable: yes" "" check "$work/noise.gguf"
+sed 's/$/\r/' "$work/noise.gguf" >"$work/lines.gguf"
+expect "LF to CR LF, in data" 0 "hint: each of the " "" check "$work/lines.gguf"
+has "LF to CR LF, in data" "$work/out" "turned LF to CR LF; fetch it"
+sed 's/\r$//' "$work/noise.gguf" >"$work/lines.gguf"
+expect "CR LF to LF, in data" 1 "hint: none of the " "" check "$work/lines.gguf"
+has "CR LF to LF, in data" "$work/out" "turned CR LF to LF; fetch it"
+head -c 17000001 "$work/noise.gguf" >"$work/lines.gguf"
+run check --json "$work/lines.gguf"
+json "cut off, no line ends changed" '[(.findings|map(.section)),.hints]' \
+    '[["tensor-data"],[]]'
 expect "a text filter" 1 "EF BF BD stands there" "" check "$work/text.gguf"
 
 # ---- numbers ----
-# put FILE OFFSET BYTES: over what is there
-put() {
-    printf '%b' "$3" | dd of="$1" bs=1 seek="$2" conv=notrunc status=none
-}
 offset_of() {
     "$ggld" tensors --json "$1" | jq ".tensors[]|select(.name==\"$2\").file_offset_bytes"
 }

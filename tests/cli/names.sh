@@ -31,7 +31,7 @@ make() {
 named() {
     make "${@:3}"
     expect "$1 of ${*:3}" 0 "quantisation  $1$($2 || echo ' (by its tensors)')," \
-        "" info "$model"
+        - info "$model" # whose data is zeros, as a note has it
     run info --json "$model"
     json "$1 of ${*:3}, JSON" '[.quantization,.quantization_declared]' \
         "[\"$1\",$2]"

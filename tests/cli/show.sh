@@ -39,7 +39,7 @@ is "tensors: a line each, and a title" 22 "$(wc -l <"$work/out")"
 
 # ---- JSON ----
 run info --json "$sample"
-json "info: keys" 'keys_unsorted' '["file","version","byte_order","alignment_bytes","shards","file_bytes","metadata_bytes","data_bytes","data_bytes_declared","whole","tensors_whole","readable","interrupted_edit","interrupted_edit_message","parameters","bits_per_weight","quantization","quantization_declared","kv_count","kv","tensor_count","types"]'
+json "info: keys" 'keys_unsorted' '["file","version","byte_order","alignment_bytes","shards","file_bytes","metadata_bytes","data_bytes","data_bytes_declared","whole","tensors_whole","zero_tail_bytes","readable","interrupted_edit","interrupted_edit_message","parameters","bits_per_weight","quantization","quantization_declared","kv_count","kv","tensor_count","types"]'
 json "info: numbers" '[.version,.file_bytes,.parameters,.kv_count,.tensor_count]' \
     '[3,1215584,2098432,27,21]'
 json "info: arrays are shortened" \
