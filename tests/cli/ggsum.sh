@@ -42,8 +42,9 @@ try() { # MODEL ALGOS CHUNKS
 all_algos=(sha256 sha1 xxh64 xxh3 uuid sha256,sha1,xxh64,xxh3,uuid xxh64,xxh3
     sha1,uuid)
 all_chunks=(none xxh3 xxh64 sha1 sha256 xxh3:4K sha256:4K sha1:64K)
+# A tensor's digests and the chunks' know nothing of each other.
 for algos in "${all_algos[@]}"; do
-    for chunks in "${all_chunks[@]}"; do
+    for chunks in none xxh3 sha256:4K; do
         try odd $algos $chunks
     done
 done

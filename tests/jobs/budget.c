@@ -197,7 +197,7 @@ int main(void)
 {
     loop_warm_up();
     for (int big = 0; big < 2; big++) {
-        char *path = model_write_layers_in(big != 0, 4, 10u << 20);
+        char *path = model_write_layers_in(big != 0, 4, 6u << 20);
         stream_each(path, big != 0);
         model_remove(path);
     }
