@@ -239,6 +239,52 @@ Test(findings, say_once_that_there_is_no_architecture)
     image_free(&img);
 }
 
+/* Two bytes, over and over, behind a tensor table that asks for 256 bytes. */
+static image image_of_pairs(const char *even, const char *odd, size_t pairs)
+{
+    image img = image_new(3, false, 1, 1);
+    image_kv_text(&img, "general.architecture", "llama");
+    image_tensor(&img, "t", 1, (uint64_t[]){ 256 }, 24, 0);
+    image_pad(&img, 32);
+    for (size_t i = 0; i < pairs; i++)
+        image_bytes(&img, i % 2 == 0 ? even : odd, 2);
+    return img;
+}
+
+Test(findings, of_line_ends_say_which_way_they_went)
+{
+    static const struct {
+        const char *even, *odd;
+        size_t pairs;
+        const char *says; /* NULL: nothing of line ends */
+    } rows[] = {
+        { "\r\n", "\r\n", 150, "each of the 150 bytes 0A from byte 128 on" },
+        { "\r\n", "\r\n", 64, "turned LF to CR LF; fetch it again" },
+        { "\r\n", "\r\n", 63, NULL },  /* too few */
+        { "\r\n", "\r\n", 128, NULL }, /* nothing else is wrong */
+        { "\r\n", "x\n", 150, NULL },
+        { "\x0B\n", "\x0C\n", 64, "none of the 64 bytes 0A from byte 128 on" },
+        { "\x0E\n", "\x0F\n", 64, "turned CR LF to LF; fetch it again" },
+        { "\x0E\n", "\x0F\n", 63, NULL },
+        { "\x0E\n", "\x0F\n", 128, NULL },
+        { "\x0E\n", "\r\n", 150, NULL },
+        { "\x10\n", "\x0A\x0A", 150, NULL },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        image img = image_of_pairs(rows[i].even, rows[i].odd, rows[i].pairs);
+        findings f = check(&img, 0);
+        const ggld_error *last = f.count != 0 ? &f.error[f.count - 1] : NULL;
+        bool said = last != NULL && strstr(last->message, " 0A from ") != NULL;
+        cr_expect_eq(said, rows[i].says != NULL, "row %zu: got %s", i,
+                     last != NULL ? last->message : "nothing");
+        cr_expect(!said || rows[i].says == NULL ||
+                      strstr(last->message, rows[i].says) != NULL,
+                  "row %zu: expected %s, got %s", i, rows[i].says,
+                  last->message);
+        image_free(&img);
+    }
+}
+
 /* ---- hints ---- */
 
 static const char *hint_of(const char *path, uint64_t file_bytes)

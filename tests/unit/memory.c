@@ -123,6 +123,18 @@ static image sorting_image(void)
     return img;
 }
 
+/* Cut off, and zeros at the end: a check looks at more of it. */
+static image broken_image(void)
+{
+    image img = image_new(3, false, 1, 0);
+    image_tensor(&img, "t", 1, (uint64_t[]){ 65536 }, 24, 0);
+    image_pad(&img, 32);
+    image_bytes(&img, "x", 1);
+    while (img.size < 16384)
+        image_bytes(&img, "", 1);
+    return img;
+}
+
 static void ignore(ggld_severity severity, const ggld_error *finding,
                    void *user)
 {
@@ -165,8 +177,8 @@ static void expect_each_failure_clean(int fd, uint32_t flags, bool check,
 Test(heap, that_fails_at_any_call_leaves_nothing)
 {
     image images[] = { image_sample(3, false), sorting_image(),
-                       large_image(100, 100) };
-    for (size_t i = 0; i < 3; i++) {
+                       large_image(100, 100), broken_image() };
+    for (size_t i = 0; i < 4; i++) {
         char path[] = "/tmp/ggld-fail-XXXXXX";
         int fd = mkstemp(path);
         FILE *out = fdopen(fd, "wb");
