@@ -91,9 +91,12 @@ static ggld_status edit(const char *in, const char *out, ggld_progress progress,
 }
 
 static const making makings[] = {
-    { "upgrade", upgrade, false, false }, { "split", split, false, true },
-    { "merge", merge, false, false },     { "edit -o", edit, false, false },
-    { "edit", edit, true, false },
+    { "upgrade", upgrade, false, false, 0 },
+    { "split", split, false, true, 0 },
+    { "merge", merge, false, false, 1 },
+    { "merge, its second shard", merge, false, false, 2 },
+    { "edit -o", edit, false, false, 0 },
+    { "edit", edit, true, false, 0 },
 };
 
 static void save_model(const char *path)
@@ -105,36 +108,48 @@ static void save_model(const char *path)
     image_free(&im);
 }
 
-/* The one shard of a set of one. */
-static void save_set(const char *path)
+static void save_shards(const char *prefix, uint32_t n)
 {
     ggld_split_options options = ggld_split_options_init();
     ggld_split_plan *plan = NULL;
     ggld_file *file = NULL;
-    char model[300], shard[300];
-    ggld_error err;
+    char model[300];
+    ggld_error err = { .message = "" };
 
-    options.max_tensors = 9;
-    snprintf(model, sizeof model, "%s.model", path);
+    snprintf(model, sizeof model, "%s.model", prefix);
     save_model(model);
-    if (ggld_open_path(&file, model, NULL, &err) != GGLD_OK ||
-        ggld_split_plan_new(&plan, file, &options, &err) != GGLD_OK ||
-        ggld_split_write(plan, path, &err) != GGLD_OK) {
+    if (ggld_open_path(&file, model, NULL, &err) != GGLD_OK)
+        exit(99);
+    options.max_tensors = (ggld_tensor_count(file) + n - 1) / n;
+    if (ggld_split_plan_new(&plan, file, &options, &err) != GGLD_OK ||
+        ggld_split_plan_count(plan) != n ||
+        ggld_split_write(plan, prefix, &err) != GGLD_OK) {
         printf("%s\n", err.message);
         exit(99);
     }
     ggld_split_plan_free(plan);
     ggld_close(file);
-    ggld_shard_path(shard, sizeof shard, path, 0, 1);
-    if (rename(shard, path) != 0 || remove(model) != 0)
+    if (remove(model) != 0)
         exit(99);
+}
+
+static void save_one_shard(const char *prefix)
+{
+    save_shards(prefix, 1);
+}
+
+static void save_two_shards(const char *prefix)
+{
+    save_shards(prefix, 2);
 }
 
 int main(void)
 {
+    static void (*const save[])(
+        const char *path) = { save_model, save_one_shard, save_two_shards };
+
     for (size_t i = 0; i < sizeof makings / sizeof makings[0]; i++)
-        try_each_change(&makings[i],
-                        makings[i].run == merge ? save_set : save_model);
+        try_each_change(&makings[i], save[makings[i].n_shards]);
     printf("%d failures\n", n_failed);
     return n_failed != 0;
 }

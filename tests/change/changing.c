@@ -8,6 +8,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <ggld/shards.h>
+
 #include "../views/check.h"
 #include "../write/support.h"
 
@@ -19,9 +21,16 @@ typedef struct change {
 
 typedef struct meanwhile {
     const change *change;
-    const char *path; /* of the input */
+    const char *path; /* of the file that changes */
     unsigned n_calls;
 } meanwhile;
+
+typedef struct scene {
+    char *folder;
+    char in[300];
+    char changing[300]; /* in itself, or the last of its shards */
+    char out[300];
+} scene;
 
 /* Times that no clock gives twice, so that none of it depends on its ticks. */
 static void set_times(const char *path, time_t seconds)
@@ -45,6 +54,14 @@ static void write_last_byte(const char *path)
           "pwrite");
     close(fd);
     set_times(path, 2000);
+}
+
+static void cut(const char *path)
+{
+    struct stat st;
+
+    CHECK(stat(path, &st) == 0 && truncate(path, st.st_size / 2) == 0,
+          "truncate");
 }
 
 static void append(const char *path)
@@ -71,7 +88,9 @@ static void take_away(const char *path)
     CHECK(remove(path) == 0, "remove");
 }
 
+/* What is cut may show where it is read, or at the end. */
 static const change changes[] = {
+    { "cut", cut, "was truncated" },
     { "touched", touch, "was written to since it was opened" },
     { "written to", write_last_byte, "was written to since it was opened" },
     { "grown", append, "has grown since it was opened" },
@@ -89,39 +108,68 @@ static int on_progress(uint64_t done_bytes, uint64_t total_bytes, void *user)
     return 0;
 }
 
-static void try_change(const making *m, const change *c,
-                       void (*save_input)(const char *path))
+static void set_scene(scene *s, const making *m,
+                      void (*save_input)(const char *path))
 {
-    char *folder = folder_new();
-    char in[300], out[300];
-    meanwhile state = { c, in, 0 };
-    ggld_error err = { .message = "" };
+    const char *in = "in";
+    char first[40] = "in", last[40] = "in";
 
-    snprintf(in, sizeof in, "%s/in", folder);
-    snprintf(out, sizeof out, "%s/out", folder);
-    save_input(in);
-    set_times(in, 1000);
+    if (m->n_shards != 0) {
+        ggld_shard_path(first, sizeof first, in, 0, m->n_shards);
+        ggld_shard_path(last, sizeof last, in, m->n_shards - 1, m->n_shards);
+    }
+    s->folder = folder_new();
+    snprintf(s->in, sizeof s->in, "%s/%s", s->folder, in);
+    save_input(s->in);
+    snprintf(s->in, sizeof s->in, "%s/%s", s->folder, first);
+    snprintf(s->changing, sizeof s->changing, "%s/%s", s->folder, last);
+    snprintf(s->out, sizeof s->out, "%s/out", s->folder);
+    set_times(s->changing, 1000);
     if (!m->replaces && !m->makes_set)
-        file_save(out, "old", 3);
-    ggld_status status =
-        m->run(in, m->replaces ? NULL : out, on_progress, &state, &err);
-    CHECK(state.n_calls != 0, "%s: expected progress to be asked", m->what);
-    CHECK(status == GGLD_E_CHANGED && strstr(err.message, c->message) != NULL,
-          "%s, input %s: expected GGLD_E_CHANGED, '%s'; got %s, '%s'", m->what,
-          c->what, c->message, ggld_status_name(status), err.message);
-    int want = file_exists(in) + file_exists(out);
-    CHECK(folder_count(folder) == want &&
-              file_exists(in) == (c->make != take_away),
+        file_save(s->out, "old", 3);
+}
+
+static void check_scene(const scene *s, const making *m, const change *c)
+{
+    bool has_out = !m->replaces && !m->makes_set;
+    int want = (m->n_shards != 0 ? (int)m->n_shards : 1) + has_out -
+               (c->make == take_away);
+    image old = file_load(s->out);
+
+    CHECK(folder_count(s->folder) == want &&
+              file_exists(s->changing) == (c->make != take_away),
           "%s, input %s: expected %d files, got %d", m->what, c->what, want,
-          folder_count(folder));
-    image old = file_load(out);
-    CHECK(m->replaces || m->makes_set
-              ? old.data == NULL
-              : old.size == 3 && memcmp(old.data, "old", 3) == 0,
+          folder_count(s->folder));
+    CHECK(has_out ? old.size == 3 && memcmp(old.data, "old", 3) == 0
+                  : old.data == NULL,
           "%s, input %s: expected the old output, got another", m->what,
           c->what);
     image_free(&old);
-    folder_remove(folder);
+}
+
+static void try_change(const making *m, const change *c,
+                       void (*save_input)(const char *path))
+{
+    scene s;
+    ggld_error err = { .message = "" };
+
+    set_scene(&s, m, save_input);
+    meanwhile state = { c, s.changing, 0 };
+    /* Which of them it was is said where there are several. */
+    const char *name = m->n_shards > 1 ? strrchr(s.changing, '/') + 1 : "";
+    ggld_status status =
+        m->run(s.in, m->replaces ? NULL : s.out, on_progress, &state, &err);
+    CHECK(state.n_calls != 0, "%s: expected progress to be asked", m->what);
+    CHECK(status == GGLD_E_CHANGED ||
+              (status == GGLD_E_TRUNCATED && c->make == cut),
+          "%s, input %s: expected GGLD_E_CHANGED, got %s", m->what, c->what,
+          ggld_status_name(status));
+    CHECK(strstr(err.message, c->message) != NULL &&
+              strstr(err.message, name) != NULL,
+          "%s, input %s: expected '%s' of '%s', got '%s'", m->what, c->what,
+          c->message, name, err.message);
+    check_scene(&s, m, c);
+    folder_remove(s.folder);
 }
 
 void try_each_change(const making *m, void (*save_input)(const char *path))

@@ -17,10 +17,13 @@ typedef struct making {
                        void *user, ggld_error *err);
     bool replaces;  /* its output is its input */
     bool makes_set; /* of shards: out is the prefix of their names */
+    /* 0, or of how many its input is a set: in is the first one, and the last
+     * is the one that changes. */
+    unsigned n_shards;
 } making;
 
-/* save_input: a model to be made something of. n_failed (views/check.h)
- * counts. */
+/* save_input: a model to be made something of, or of a set the shards, path
+ * being their names' prefix. n_failed (views/check.h) counts. */
 void try_each_change(const making *m, void (*save_input)(const char *path));
 
 #endif /* TESTS_CHANGE_CHANGING_H */

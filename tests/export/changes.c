@@ -81,12 +81,12 @@ int main(void)
         making making;
         void (*save_input)(const char *path);
     } rows[] = {
-        { { "quantize", to_gguf, false, false }, save_gguf },
-        { { "quantize to a set", to_set, false, true }, save_gguf },
-        { { "convert", to_gguf, false, false }, save_safetensors },
-        { { "convert to a set", to_set, false, true }, save_safetensors },
-        { { "convert back", to_safetensors, false, false }, save_gguf },
-        { { "convert to the same", to_safetensors, false, false },
+        { { "quantize", to_gguf, false, false, 0 }, save_gguf },
+        { { "quantize to a set", to_set, false, true, 0 }, save_gguf },
+        { { "convert", to_gguf, false, false, 0 }, save_safetensors },
+        { { "convert to a set", to_set, false, true, 0 }, save_safetensors },
+        { { "convert back", to_safetensors, false, false, 0 }, save_gguf },
+        { { "convert to the same", to_safetensors, false, false, 0 },
           save_safetensors },
     };
 
