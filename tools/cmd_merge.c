@@ -21,7 +21,7 @@ static int failed(const args *a, model *in, const char *path,
 {
     if (err->code == GGLD_E_CANCELLED)
         return stop_report(path);
-    if (err->code == GGLD_E_INVALID && strstr(err->message, "is the input"))
+    if (report_is_onto_itself(err))
         return report_usage(a, "%s", err->message);
     if (in != NULL)
         return model_failed(in, path, err);

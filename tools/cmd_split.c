@@ -196,6 +196,8 @@ static int write_shards(splitting *s, progress *bar)
     progress_end(bar);
     if (status == GGLD_E_CANCELLED)
         return stop_report(s->in.path);
+    if (status != GGLD_OK && report_is_onto_itself(&err))
+        return report_usage(s->a, "%s", err.message);
     if (status == GGLD_E_INVALID && strstr(err.message, "already") != NULL)
         return fail_there(s, &err);
     return status == GGLD_OK ? STATUS_GOOD : model_failed(&s->in, NULL, &err);

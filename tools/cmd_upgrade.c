@@ -63,6 +63,8 @@ static int upgrade(const args *a, model *in, const char *path)
     progress_end(&bar);
     if (status == GGLD_E_CANCELLED)
         return stop_report(path);
+    if (status != GGLD_OK && report_is_onto_itself(&err))
+        return report_usage(a, "%s", err.message);
     if (status != GGLD_OK)
         return model_failed(in, path, &err);
     note_changes(in, &result);

@@ -306,6 +306,8 @@ static int run_source(const args *a, exporting *x,
         return stop_report(x->path);
     if (status != GGLD_OK && is_of_pattern(&err))
         return report_usage(a, "--%s", err.message);
+    if (status != GGLD_OK && report_is_onto_itself(&err))
+        return report_usage(a, "%s", err.message);
     if (status != GGLD_OK)
         return report_failure(x, at_fault(x, &err), &err);
     print_result(a->out, x, source);

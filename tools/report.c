@@ -86,6 +86,12 @@ int report_error_single(const char *path, const ggld_error *err)
     return report_as(path, err, true);
 }
 
+bool report_is_onto_itself(const ggld_error *err)
+{
+    return err->code == GGLD_E_INVALID &&
+           strstr(err->message, "is the input") != NULL;
+}
+
 int report_errno(const char *path, int sys_errno, const char *what)
 {
     char text[LINE_BYTES];

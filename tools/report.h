@@ -26,6 +26,8 @@ int report(const char *path, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 int report_usage(const args *a, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+/* Does it say that the output is the input? That is wrong usage. */
+bool report_is_onto_itself(const ggld_error *err);
 /* Worth knowing; nothing is wrong. */
 void report_note(const char *path, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

@@ -20,9 +20,10 @@ static ggld_status name_all(ggld_set *s, ggld_error *err)
 {
     ggld_status status = GGLD_OK;
     for (uint32_t i = 0; i < s->plan->n_parts && status == GGLD_OK; i++) {
-        status = ggld_publication_name(&s->out, i, path_of(s, i), err);
+        /* First, as nobody is to be told to remove the input. */
+        status = ggld_take_other_path(s->plan->file, path_of(s, i), err);
         if (status == GGLD_OK)
-            status = ggld_take_other_path(s->plan->file, path_of(s, i), err);
+            status = ggld_publication_name(&s->out, i, path_of(s, i), err);
     }
     return status;
 }

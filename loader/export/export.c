@@ -204,7 +204,7 @@ ggld_status ggld_export(const ggld_export_source *source, const char *path,
     /* Of shards, each is looked at. */
     if (p.options.max_shard_bytes == 0 && ggld_export_source_has(source, path))
         return ggld_fail(err, GGLD_E_INVALID, ggld_nowhere(),
-                         "output %s is a file of the model that is read",
+                         "output %s is the input: give it another name",
                          ggld_quote(path, strlen(path)).text);
     if (source->remark[0] != '\0')
         ggld_plan_note(&p, "%s", source->remark);

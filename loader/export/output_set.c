@@ -52,7 +52,7 @@ static ggld_status check_paths(const ggld_output_set *o,
     for (uint32_t i = 0; i < n; i++)
         if (ggld_export_source_has(p->source, path_of(o, i)))
             return ggld_fail(err, GGLD_E_INVALID, ggld_nowhere(),
-                             "output %s is a file of the model that is read",
+                             "output %s is the input: give it another name",
                              ggld_quote(o->path, strlen(o->path)).text);
     return GGLD_OK;
 }

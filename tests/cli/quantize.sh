@@ -57,6 +57,12 @@ expect "shards that are there" 1 "" \
     quantize -t q8_0 --max-size 1M "$sample" "$work/q8_0.gguf"
 expect "--force" 0 "00003-of-00003" "" \
     quantize -t q8_0 --max-size 1M -f "$sample" "$work/q8_0.gguf"
+expect "onto its own shards" 2 "" \
+    "output '$work/q8_0-00001-of-00003.gguf' is the input: give it another name" \
+    quantize -t q8_0 --max-size 1M -f "$work/q8_0-00002-of-00003.gguf" \
+    "$work/q8_0.gguf"
+expect "onto its own shards: they are as they were" 0 "" "" \
+    diff "$work/q8_0.gguf" "$work/q8_0-00003-of-00003.gguf"
 expect "a tensor that is larger" 0 - \
     "more than 1000: what is in it can't be split" \
     quantize -t q8_0 --max-size 1000 "$sample" "$work/large.gguf"

@@ -37,6 +37,15 @@ expect "a tensor that is larger" 0 - "others have more than 1000 too: what is in
 expect "--no-tensor-first-split" 0 "m-00001-of-00002.gguf: 0 tensors" "" \
     split --max-tensors 100 --no-tensor-first-split -o "$work/m" "$sample"
 
+shard=$work/sample-00001-of-00003.gguf
+cp "$shard" "$work/kept"
+for force in "" --force; do
+    expect "onto its own shards $force" 2 "" \
+        "output '$shard' is the input: give it another name" \
+        split --max-tensors 8 ${force:+"$force"} "$shard"
+done
+same "onto its own shards: they are as they were" "$work/kept" "$shard"
+
 expect "no limit" 2 "" "--max-size or --max-tensors is missing" split "$sample"
 expect "no size" 2 "" "'x' is no size" split --max-size x "$sample"
 expect "no number" 2 "" "'0' is no number of tensors" \

@@ -41,6 +41,12 @@ expect "a type that is not known" 1 "" \
     upgrade --big-endian "$work/unknown.gguf" "$work/out.gguf"
 expect "onto itself" 2 "" "IN and OUT are the same file" \
     upgrade "$sample" "$sample"
+run split --max-tensors 8 -o "$work/set" "$sample"
+shard=$work/set-00003-of-00003.gguf
+cp "$shard" "$work/kept"
+expect "onto a shard" 2 "" "output '$shard' is the input: give it another name" \
+    upgrade "$work/set-00001-of-00003.gguf" "$shard"
+same "onto a shard: it is as it was" "$work/kept" "$shard"
 expect "no file" 1 "" "ggld: $work/none: " \
     upgrade "$work/none" "$work/out.gguf"
 expect "onto a folder" 1 "" "ggld: $work: " upgrade "$sample" "$work"

@@ -181,7 +181,7 @@ static void test_there(void)
     /* Now the set is the source, and would be the output. */
     status = export_file(second, OUT, &options, &err);
     CHECK(status == GGLD_E_INVALID &&
-              strstr(err.message, "is a file of the model") != NULL,
+              strstr(err.message, "is the input") != NULL,
           "onto the source: expected a refusal; got %s, %s",
           ggld_status_name(status), err.message);
     ggld_close(must_open(second));
