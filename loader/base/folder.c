@@ -117,7 +117,8 @@ static ggld_status make_folder(ggld_target *t, const char *missing,
     return GGLD_OK;
 }
 
-ggld_status ggld_folder_open(ggld_target *t, size_t len, ggld_error *err)
+ggld_status ggld_folder_open(ggld_target *t, size_t len, bool make,
+                             ggld_error *err)
 {
     char *folder = ggld_alloc(t->allocator, len + 1, 1);
     if (folder == NULL)
@@ -132,6 +133,9 @@ ggld_status ggld_folder_open(ggld_target *t, size_t len, ggld_error *err)
         status = ggld_target_fail(t, errno, "can't open its folder", err);
     } else if (folder[missing] == '\0') {
         t->folder_fd = fd;
+    } else if (!make) {
+        close(fd);
+        status = ggld_target_fail(t, ENOENT, "can't open its folder", err);
     } else {
         t->anchor_fd = fd;
         status = make_folder(t, folder + missing, err);

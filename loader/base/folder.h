@@ -9,9 +9,10 @@
 #include "target.h"
 
 /* Opens the folder that the first len bytes of the target's path name, and
- * makes it, with those above it, where it is not there. len 0: the working
- * directory. */
-ggld_status ggld_folder_open(ggld_target *t, size_t len, ggld_error *err);
+ * makes it, with those above it, where it is not there and make says so. len
+ * 0: the working directory. */
+ggld_status ggld_folder_open(ggld_target *t, size_t len, bool make,
+                             ggld_error *err);
 /* Removes folders that were made, the innermost first, as far as they are
  * empty. */
 void ggld_folder_remove_made(ggld_target *t);

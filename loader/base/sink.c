@@ -31,8 +31,7 @@ void ggld_sink_init(ggld_sink *s)
 {
     memset(s, 0, sizeof *s);
     s->fd = -1;
-    s->target.folder_fd = -1;
-    s->target.anchor_fd = -1;
+    ggld_target_init(&s->target, NULL);
 }
 
 /* File systems that can't take room in advance say so; then a full disk shows

@@ -13,8 +13,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "quote.h"
 #include "folder.h"
+#include "leftover.h"
+#include "lock.h"
+#include "quote.h"
 
 /* As many as Linux follows itself. */
 #define MAX_LINKS 40
@@ -127,28 +129,40 @@ static ggld_status look_at_old(ggld_target *t, ggld_error *err)
     return GGLD_OK;
 }
 
-static ggld_status open_target(ggld_target *t, const char *path,
+static ggld_status open_target(ggld_target *t, const char *path, bool make,
                                ggld_error *err)
 {
     ggld_status status = set_path(t, path, err);
     if (status == GGLD_OK)
-        status = ggld_folder_open(t, folder_bytes(t->path), err);
+        status = ggld_folder_open(t, folder_bytes(t->path), make, err);
     if (status == GGLD_OK)
         status = look_at_old(t, err);
+    if (status != GGLD_OK)
+        ggld_target_close(t);
     return status;
+}
+
+void ggld_target_init(ggld_target *t, const ggld_allocator *allocator)
+{
+    memset(t, 0, sizeof *t);
+    t->allocator = allocator;
+    t->folder_fd = -1;
+    t->lock_fd = -1;
+    t->anchor_fd = -1;
 }
 
 ggld_status ggld_target_open(ggld_target *t, const char *path,
                              const ggld_allocator *allocator, ggld_error *err)
 {
-    memset(t, 0, sizeof *t);
-    t->allocator = allocator;
-    t->folder_fd = -1;
-    t->anchor_fd = -1;
-    ggld_status status = open_target(t, path, err);
-    if (status != GGLD_OK)
-        ggld_target_close(t);
-    return status;
+    ggld_target_init(t, allocator);
+    return open_target(t, path, true, err);
+}
+
+ggld_status ggld_target_find(ggld_target *t, const char *path,
+                             const ggld_allocator *allocator, ggld_error *err)
+{
+    ggld_target_init(t, allocator);
+    return open_target(t, path, false, err);
 }
 
 /* The name, cut where the suffix would make it longer than a name can be, and
@@ -199,14 +213,37 @@ static void keep_owner(const ggld_target *t, int fd)
         (void)!fchown(fd, (uid_t)-1, t->gid);
 }
 
+/* Between its making and its lock another writer may take the file for a
+ * leftover, and remove it: then it is to be made again, under another name.
+ * Without locks it is kept as it is, as others remove nothing then. */
+static int make_locked(ggld_target *t, const char *temp_name)
+{
+    int fd = open_temp(t, temp_name);
+
+    if (fd < 0)
+        return -1;
+    int result = ggld_lock_named(t->folder_fd, temp_name, fd);
+    if (result == EWOULDBLOCK) {
+        close(fd);
+        unlinkat(t->folder_fd, temp_name, 0);
+        errno = EEXIST;
+        return -1;
+    }
+    /* The lock outlives fd, which is closed before the file has its name. */
+    if (result == 0)
+        t->lock_fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+    return fd;
+}
+
 ggld_status ggld_target_make_temp(ggld_target *t, int *out, ggld_error *err)
 {
     char temp_name[GGLD_TEMP_NAME_MAX];
     int fd = -1;
 
+    ggld_leftover_remove(t, NULL, NULL);
     for (int i = 0; i < TEMP_TRIES && fd < 0; i++) {
         make_temp_name(t, temp_name);
-        fd = open_temp(t, temp_name);
+        fd = make_locked(t, temp_name);
         if (fd < 0 && errno != EEXIST)
             break;
     }
@@ -260,6 +297,9 @@ void ggld_target_close(ggld_target *t)
     if (t->temp_name[0] != '\0')
         unlinkat(t->folder_fd, t->temp_name, 0);
     t->temp_name[0] = '\0';
+    if (t->lock_fd >= 0)
+        close(t->lock_fd);
+    t->lock_fd = -1;
     if (t->folder_fd >= 0)
         close(t->folder_fd);
     t->folder_fd = -1;

@@ -19,6 +19,7 @@ typedef struct ggld_target {
     const char *name;                   /* the last part of path */
     int folder_fd;                      /* -1: not open */
     char temp_name[GGLD_TEMP_NAME_MAX]; /* "": there is no temporary file */
+    int lock_fd;                        /* holds its lock; -1: nothing does */
     bool replaces;                      /* a file is there */
     mode_t mode;                        /* its mode */
     uid_t uid;                          /* its owner */
@@ -31,10 +32,17 @@ typedef struct ggld_target {
     uint8_t *made_end;
 } ggld_target;
 
+/* One that is not open. */
+void ggld_target_init(ggld_target *t, const ggld_allocator *allocator);
 /* Finds or makes the folder. On failure nothing is left of it. */
 ggld_status ggld_target_open(ggld_target *t, const char *path,
                              const ggld_allocator *allocator, ggld_error *err);
-/* Makes the temporary file; *fd is open for writing. */
+/* The same of a folder that is there: none is made. */
+ggld_status ggld_target_find(ggld_target *t, const char *path,
+                             const ggld_allocator *allocator, ggld_error *err);
+/* Makes the temporary file; *fd is open for writing. It is locked until the
+ * target is closed, so that others know that it is somebody's; what a process
+ * that was killed has left of such files is removed first (leftover.h). */
 ggld_status ggld_target_make_temp(ggld_target *t, int *fd, ggld_error *err);
 /* Is temp such a file's name, of a target called name? */
 bool ggld_target_is_temp(const char *temp, const char *name);

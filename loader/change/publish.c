@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -52,6 +53,8 @@ ggld_status ggld_publication_open(ggld_publication *p, const char *path,
                          "no memory for names of files");
     }
     p->n_files = n_files;
+    for (uint32_t i = 0; i < n_files; i++)
+        p->files[i].lock_fd = -1;
     return GGLD_OK;
 }
 
@@ -79,6 +82,25 @@ ggld_status ggld_publication_name(ggld_publication *p, uint32_t i,
     if (!S_ISREG(old.st_mode))
         return fail_file(f, 0, "is there and is no regular file", err);
     return GGLD_OK;
+}
+
+/* There may be more files than this process may have open. Half of what it may
+ * is left for other things: without its lock a file is lost only to somebody
+ * who writes the same shard at the same time, and then nothing is published. */
+static bool may_hold(int fd)
+{
+    struct rlimit limit;
+    return getrlimit(RLIMIT_NOFILE, &limit) == 0 &&
+           (rlim_t)fd < limit.rlim_cur / 2;
+}
+
+void ggld_publication_hold(ggld_publication *p, uint32_t i, int lock_fd)
+{
+    if (lock_fd >= 0 && !may_hold(lock_fd)) {
+        close(lock_fd);
+        lock_fd = -1;
+    }
+    p->files[i].lock_fd = lock_fd;
 }
 
 /* A file that is there under the name, to NAME.old.*, with the number of its
@@ -186,6 +208,8 @@ void ggld_publication_close(ggld_publication *p)
     for (uint32_t i = 0; i < p->n_files; i++) {
         if (p->files[i].temp[0] != '\0')
             unlinkat(p->folder.folder_fd, p->files[i].temp, 0);
+        if (p->files[i].lock_fd >= 0)
+            close(p->files[i].lock_fd);
         ggld_free(&p->allocator, p->files[i].name);
     }
     ggld_free(&p->allocator, p->files);

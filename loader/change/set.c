@@ -112,7 +112,8 @@ ggld_status ggld_set_end_part(ggld_set *s, ggld_error *err)
     ggld_status status = ggld_writer_seal(s->part, err);
     if (status != GGLD_OK)
         return status;
-    ggld_writer_hand_over(s->part, s->out.files[s->no].temp);
+    int lock_fd = ggld_writer_hand_over(s->part, s->out.files[s->no].temp);
+    ggld_publication_hold(&s->out, s->no, lock_fd);
     ggld_writer_free(s->part);
     s->part = NULL;
     s->no++;

@@ -7,13 +7,13 @@
 #include <fcntl.h>
 #include <linux/falloc.h>
 #include <stdio.h>
-#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "../base/checked.h"
+#include "../base/lock.h"
 #include "../base/open.h"
 
 /* Linux does at most 0x7ffff000 bytes at once. */
@@ -151,17 +151,6 @@ int ggld_sys_rename_to_free(int folder_fd, const char *from, const char *to)
 
 int ggld_sys_lock(int folder_fd, const char *name, int fd)
 {
-    struct stat open_one, named;
-    int result;
-
-    do
-        result = flock(fd, LOCK_EX | LOCK_NB);
-    while (result != 0 && errno == EINTR);
-    if (result != 0 && errno == EWOULDBLOCK)
-        return EWOULDBLOCK;
-    if (fstat(fd, &open_one) != 0 ||
-        fstatat(folder_fd, name, &named, AT_SYMLINK_NOFOLLOW) != 0 ||
-        open_one.st_ino != named.st_ino || open_one.st_dev != named.st_dev)
-        return EWOULDBLOCK;
-    return 0;
+    int result = ggld_lock_named(folder_fd, name, fd);
+    return result == EWOULDBLOCK ? result : 0;
 }

@@ -343,16 +343,19 @@ ggld_status ggld_writer_finish(ggld_writer *w, ggld_error *err)
     return GGLD_OK;
 }
 
-void ggld_writer_hand_over(ggld_writer *w,
-                           char temp_name[static GGLD_TEMP_NAME_MAX])
+int ggld_writer_hand_over(ggld_writer *w,
+                          char temp_name[static GGLD_TEMP_NAME_MAX])
 {
     ggld_target *t = &w->sink.target;
+    int lock_fd = t->lock_fd;
 
     memcpy(temp_name, t->temp_name, sizeof t->temp_name);
     t->temp_name[0] = '\0';
+    t->lock_fd = -1;
     ggld_folder_keep(t);
     ggld_sink_close(&w->sink);
     w->state = GGLD_WRITER_FINISHED;
+    return lock_fd;
 }
 
 ggld_status ggld_writer_draft(ggld_writer *w, uint8_t **image,

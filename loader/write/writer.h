@@ -92,9 +92,10 @@ ggld_status ggld_writer_draft(ggld_writer *w, uint8_t **image,
 /* Before begin: tensors that are copied become holes, to be filled in later. */
 void ggld_writer_leave_out(ggld_writer *w);
 /* Of a sealed writer, which is then finished: its temporary file is the
- * caller's, in the folder of the path that it began with. */
-void ggld_writer_hand_over(ggld_writer *w,
-                           char temp_name[static GGLD_TEMP_NAME_MAX]);
+ * caller's, in the folder of the path that it began with, and so is the
+ * descriptor that holds its lock: -1, there is none. */
+int ggld_writer_hand_over(ggld_writer *w,
+                          char temp_name[static GGLD_TEMP_NAME_MAX]);
 /* The output is given up: what was written is removed. Returns status. */
 ggld_status ggld_writer_abandon(ggld_writer *w, ggld_status status);
 

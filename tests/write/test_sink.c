@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -243,17 +244,17 @@ Test(sink, a_name_as_long_as_can_be)
     cr_expect_eq(folder_count("."), 1);
 }
 
-Test(sink, leftovers_and_other_writers_do_not_disturb)
+Test(sink, other_writers_do_not_disturb)
 {
     ggld_writer *a = NULL;
     ggld_writer *b = NULL;
-    file_save("m.gguf.tmp.0123456789abcdef", "left", 4);
     ok(ggld_writer_new(&a, NULL, &err));
     ok(ggld_writer_new(&b, NULL, &err));
     ok(ggld_writer_set_u8(a, "a", 1, &err));
     ok(ggld_writer_begin(a, "m.gguf", &err));
+    ok(ggld_writer_seal(a, &err));
     ok(ggld_writer_begin(b, "m.gguf", &err));
-    cr_expect_eq(folder_count("."), 3);
+    cr_expect_eq(folder_count("."), 2, "what is sealed is somebody's too");
     ok(ggld_writer_finish(a, &err));
     ok(ggld_writer_finish(b, &err));
     ggld_writer_free(a);
@@ -261,7 +262,215 @@ Test(sink, leftovers_and_other_writers_do_not_disturb)
     image im = file_load("m.gguf");
     cr_expect_eq(im.size, 32, "the last to finish wins");
     image_free(&im);
-    cr_expect_eq(folder_count("."), 2);
+    cr_expect_eq(folder_count("."), 1);
+}
+
+/* ---- leftovers ---- */
+
+static void make_file(const char *name)
+{
+    file_save(name, "left", 4);
+}
+
+static void make_locked(const char *name)
+{
+    make_file(name);
+    int fd = open(name, O_RDONLY);
+    cr_assert(fd >= 0 && flock(fd, LOCK_EX) == 0);
+}
+
+static void make_folder(const char *name)
+{
+    cr_assert_eq(mkdir(name, 0777), 0);
+}
+
+static void make_link(const char *name)
+{
+    file_save("victim", "kept", 4);
+    cr_assert_eq(symlink("victim", name), 0);
+}
+
+static void make_fifo(const char *name)
+{
+    cr_assert_eq(mkfifo(name, 0666), 0);
+}
+
+/* Of another user; where that can't be had, none. */
+static void make_foreign(const char *name)
+{
+    make_file(name);
+    if (chown(name, 65534, 65534) != 0)
+        remove(name);
+}
+
+/* What a killed writer leaves, and what only looks like it. */
+static const struct {
+    const char *what;
+    const char *name;
+    void (*make)(const char *name);
+    bool goes;
+} leftovers[] = {
+    { "a leftover", "m.gguf.tmp.0123456789abcdef", make_file, true },
+    { "another", "m.gguf.tmp.ffffffffffffffff", make_file, true },
+    { "one that is locked", "m.gguf.tmp.0000000000000000", make_locked, false },
+    { "a folder", "m.gguf.tmp.0000000000000001", make_folder, false },
+    { "a link", "m.gguf.tmp.0000000000000002", make_link, false },
+    { "a FIFO", "m.gguf.tmp.0000000000000003", make_fifo, false },
+    { "another user's", "m.gguf.tmp.0000000000000004", make_foreign, false },
+    { "a digit too few", "m.gguf.tmp.0123456789abcde", make_file, false },
+    { "a digit too many", "m.gguf.tmp.0123456789abcdef0", make_file, false },
+    { "a capital", "m.gguf.tmp.0123456789abcdeF", make_file, false },
+    { "no digit", "m.gguf.tmp.0123456789abcdeg", make_file, false },
+    { "another output's", "n.gguf.tmp.0123456789abcdef", make_file, false },
+    { "a longer name's", "mm.gguf.tmp.0123456789abcdef", make_file, false },
+    { "an old file's", "m.gguf.old.0123456789abcdef", make_file, false },
+    { "a journal", "m.gguf.ggld-journal", make_file, false },
+};
+#define N_LEFTOVERS (sizeof leftovers / sizeof leftovers[0])
+
+static bool is_there(const char *name)
+{
+    struct stat st;
+    return lstat(name, &st) == 0;
+}
+
+/* Which were made, so that rows that can't be here are left out. */
+static void make_leftovers(bool made[static N_LEFTOVERS])
+{
+    for (size_t i = 0; i < N_LEFTOVERS; i++) {
+        leftovers[i].make(leftovers[i].name);
+        made[i] = is_there(leftovers[i].name);
+    }
+}
+
+static void expect_leftovers(const bool made[static N_LEFTOVERS])
+{
+    for (size_t i = 0; i < N_LEFTOVERS; i++) {
+        bool want = made[i] && !leftovers[i].goes;
+        cr_expect_eq(is_there(leftovers[i].name), want,
+                     "%s: expected it %s, got it %s", leftovers[i].what,
+                     want ? "kept" : "removed", want ? "removed" : "kept");
+    }
+}
+
+Test(sink, leftovers_of_killed_writers_are_removed)
+{
+    bool made[N_LEFTOVERS];
+    make_leftovers(made);
+    ok(write_file("m.gguf", 1, 0, NULL));
+    expect_whole("m.gguf", 1);
+    expect_leftovers(made);
+    image victim = file_load("victim");
+    cr_expect_eq(victim.size, 4);
+    image_free(&victim);
+}
+
+typedef struct heard {
+    unsigned n;
+    uint64_t bytes;
+} heard;
+
+static void hear(const char *name, uint64_t size_bytes, void *user)
+{
+    heard *h = user;
+    bool known = false;
+    for (size_t i = 0; i < N_LEFTOVERS; i++)
+        known |= leftovers[i].goes && strcmp(leftovers[i].name, name) == 0;
+    cr_expect(known, "'%s' was told", name);
+    h->n++;
+    h->bytes += size_bytes;
+}
+
+Test(sink, leftovers_are_told_where_that_is_asked)
+{
+    bool made[N_LEFTOVERS];
+    heard h = { 0, 0 };
+    make_leftovers(made);
+    ggld_remove_leftovers("m.gguf", hear, &h);
+    expect_leftovers(made);
+    cr_expect_eq(h.n, 2, "expected 2 to be told, got %u", h.n);
+    cr_expect_eq(h.bytes, 8);
+    ggld_remove_leftovers("m.gguf", hear, &h);
+    cr_expect_eq(h.n, 2, "nothing is left to be told");
+    ggld_remove_leftovers(NULL, hear, &h);
+    ggld_remove_leftovers("no/folder/m.gguf", hear, &h);
+    cr_expect(!is_there("no"), "no folder is made");
+}
+
+/* Through a link they are beside what it points to. */
+Test(sink, leftovers_are_beside_what_a_link_points_to)
+{
+    cr_assert_eq(mkdir("d", 0777), 0);
+    cr_assert_eq(symlink("d/m.gguf", "link"), 0);
+    make_file("d/m.gguf.tmp.0123456789abcdef");
+    make_file("link.tmp.0123456789abcdef");
+    ggld_remove_leftovers("link", NULL, NULL);
+    cr_expect(!is_there("d/m.gguf.tmp.0123456789abcdef"));
+    cr_expect(is_there("link.tmp.0123456789abcdef"));
+}
+
+/* An old file's owner has what is written in its place. */
+Test(sink, leftovers_of_the_old_files_owner_are_removed)
+{
+    const char *left = "m.gguf.tmp.0123456789abcdef";
+    make_file("m.gguf");
+    make_file(left);
+    if (chown("m.gguf", 65534, 65534) != 0 || chown(left, 65534, 65534) != 0)
+        cr_skip_test("files can't be given away here");
+    ok(write_file("m.gguf", 1, 0, NULL));
+    cr_expect(!is_there(left));
+}
+
+static bool write_empty(bool finish)
+{
+    ggld_writer *w = NULL;
+    bool good = ggld_writer_new(&w, NULL, &err) == GGLD_OK &&
+                ggld_writer_begin(w, "m.gguf", &err) == GGLD_OK;
+    if (!finish)
+        return good; /* and is left as it is */
+    good = good && ggld_writer_finish(w, &err) == GGLD_OK;
+    ggld_writer_free(w);
+    return good;
+}
+
+static void write_often(void)
+{
+    bool good = true;
+    for (unsigned i = 0; i < 60 && good; i++)
+        good = write_empty(true);
+    if (!good)
+        fprintf(stderr, "%s\n", err.message);
+    _exit(!good);
+}
+
+/* One after another ends with its file unfinished. */
+static void die_often(void)
+{
+    for (unsigned i = 0; i < 60; i++) {
+        pid_t child = fork();
+        if (child == 0)
+            _exit(!write_empty(false));
+        int how;
+        if (waitpid(child, &how, 0) != child || how != 0)
+            _exit(1);
+    }
+    _exit(0);
+}
+
+Test(sink, writers_of_one_name_leave_one_anothers_files_alone)
+{
+    void (*const acts[])(void) = { write_often, write_often, die_often };
+    for (size_t i = 0; i < 3; i++)
+        if (fork() == 0)
+            acts[i]();
+    for (size_t i = 0; i < 3; i++) {
+        int how = -1;
+        cr_assert_gt(wait(&how), 0);
+        cr_expect_eq(how, 0, "expected all to be written, got %x", how);
+    }
+    cr_assert(write_empty(true), "%s", err.message);
+    cr_expect_eq(folder_count("."), 1, "expected no leftover, got %d files",
+                 folder_count("."));
 }
 
 /* ---- failures ---- */
@@ -346,6 +555,7 @@ Test(sink, killed_midway_leaves_the_old_file)
     }
     ok(write_file("a.gguf", 2, 0, NULL));
     expect_whole("a.gguf", 2);
+    cr_expect_eq(folder_count("."), 1, "expected the leftovers to go");
 }
 
 Test(sink, memory_that_runs_out_at_any_call_leaves_the_old_file)
