@@ -12,6 +12,7 @@
 #include "edited.h"
 #include "halfmerged.h"
 #include "js.h"
+#include "leftovers.h"
 #include "opts.h"
 #include "paths.h"
 #include "pending.h"
@@ -139,6 +140,11 @@ static int list_changes(const job *j, js *w)
 
 /* ---- doing it ---- */
 
+static const char *output_path(const job *j)
+{
+    return j->said.out_path != NULL ? j->said.out_path : j->said.path;
+}
+
 static int carry_out(job *j)
 {
     ggld_file_info info = { .struct_size = sizeof info };
@@ -146,6 +152,8 @@ static int carry_out(job *j)
     ggld_status status;
 
     ggld_file_get_info(ggld_edit_file(j->edit), &info);
+    if (!j->said.in_place)
+        leftovers_remove(output_path(j));
     stop_watch();
     progress_begin(&j->bar, "edit", info.data_bytes);
     status = j->said.in_place
@@ -153,8 +161,7 @@ static int carry_out(job *j)
                  : ggld_edit_write(j->edit, j->said.out_path, &err);
     progress_end(&j->bar);
     if (status == GGLD_E_CANCELLED)
-        return stop_report(j->said.out_path != NULL ? j->said.out_path
-                                                    : j->said.path);
+        return stop_report(output_path(j));
     if (status != GGLD_OK)
         return report_error(j->said.path, &err);
     if (stop_asked())

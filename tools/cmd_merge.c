@@ -7,6 +7,7 @@
 
 #include "command.h"
 #include "halfmerged.h"
+#include "leftovers.h"
 #include "model.h"
 #include "progress.h"
 #include "report.h"
@@ -52,6 +53,7 @@ static int merge(const args *a, ggld_merge_options *options)
         return status;
     if (a->values[OPT_DELETE] != NULL)
         options->flags = GGLD_MERGE_DELETE;
+    leftovers_remove(path);
     ggld_status result = ggld_merge(in.file, path, options, &err);
     progress_end(options->progress_user);
     if (result == GGLD_OK)

@@ -8,6 +8,7 @@
 
 #include "command.h"
 #include "ftype.h"
+#include "leftovers.h"
 #include "opts.h"
 #include "progress.h"
 #include "report.h"
@@ -220,6 +221,7 @@ static int run_job(job *j, const char *path)
     j->chunk = malloc(SAMPLE_CHUNK_BYTES);
     if (j->chunk == NULL)
         return report(path, "no memory for a chunk");
+    leftovers_remove(path);
     stop_watch();
     progress_begin(&j->bar, "sample", sample_data_bytes(j->shape));
     status = ggld_writer_new(&j->writer, &options, &err);

@@ -5,11 +5,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <ggld/shards.h>
 
 #include "command.h"
 #include "js.h"
+#include "leftovers.h"
 #include "model.h"
 #include "opts.h"
 #include "progress.h"
@@ -186,10 +188,20 @@ static int fail_there(const splitting *s, const ggld_error *err)
     return status;
 }
 
+/* Unless all is refused, as shards are there. */
+static void remove_leftovers(const splitting *s)
+{
+    if (s->a->values[OPT_FORCE] == NULL && access(path_of(s, 0), F_OK) == 0)
+        return;
+    for (uint32_t i = 0; i < ggld_split_plan_count(s->plan); i++)
+        leftovers_remove(path_of(s, i));
+}
+
 static int write_shards(splitting *s, progress *bar)
 {
     ggld_error err;
 
+    remove_leftovers(s);
     stop_watch();
     progress_begin(bar, "split", 0);
     ggld_status status = ggld_split_write(s->plan, s->prefix, &err);

@@ -6,6 +6,7 @@
 #include <ggld/upgrade.h>
 
 #include "command.h"
+#include "leftovers.h"
 #include "model.h"
 #include "paths.h"
 #include "progress.h"
@@ -57,6 +58,7 @@ static int upgrade(const args *a, model *in, const char *path)
         options.flags = GGLD_UPGRADE_BIG_ENDIAN;
     options.progress = watch_progress;
     options.progress_user = &bar;
+    leftovers_remove(path);
     stop_watch();
     progress_begin(&bar, "upgrade", 0);
     ggld_status status = ggld_upgrade(in->file, path, &options, &result, &err);

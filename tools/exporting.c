@@ -12,6 +12,7 @@
 #include "advice.h"
 #include "ftype.h"
 #include "keep.h"
+#include "leftovers.h"
 #include "opts.h"
 #include "paths.h"
 #include "pipeline.h"
@@ -298,6 +299,9 @@ static int run_source(const args *a, exporting *x,
     x->options.note = on_note;
     x->options.shard = on_shard;
     x->options.user = x;
+    /* Of shards the names are not known before they are planned. */
+    if (x->options.max_shard_bytes == 0)
+        leftovers_remove(x->path);
     stop_watch();
     progress_begin(&x->bar, x->label, 0);
     ggld_status status = ggld_export(source, x->path, &x->options, &err);

@@ -4,13 +4,22 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "leftovers.h"
 #include "report.h"
+
+/* ".tmp." and 16 hexadecimal digits. */
+#define SUFFIX_BYTES    21
+#define TEMPORARY_TRIES 64
 
 static int begin_direct(outfile *f)
 {
@@ -63,14 +72,62 @@ static void remove_folders(outfile *f)
     }
 }
 
+/* Such a name as the library's writer gives, by which it knows what is left of
+ * a command that was killed: at most NAME_MAX bytes of it. false: the path is
+ * too long. */
+static bool name_temporary(outfile *f)
+{
+    const char *slash = strrchr(f->target, '/');
+    size_t folder = slash != NULL ? (size_t)(slash - f->target) + 1 : 0;
+    size_t len = strnlen(f->target + folder, NAME_MAX - SUFFIX_BYTES);
+    uint64_t number;
+
+    if (getrandom(&number, sizeof number, 0) != (ssize_t)sizeof number)
+        number = (uint64_t)getpid();
+    int n = snprintf(f->temporary, sizeof f->temporary, "%.*s.tmp.%016" PRIx64,
+                     (int)(folder + len), f->target, number);
+    return n > 0 && (size_t)n < sizeof f->temporary;
+}
+
+/* Its lock says that it is somebody's. false: before it was taken another
+ * command took the file for one that was left, and removed it. */
+static bool is_held(const outfile *f, int fd)
+{
+    struct stat open_one, named;
+
+    if (flock(fd, LOCK_EX | LOCK_NB) != 0)
+        return errno != EWOULDBLOCK; /* else there are no locks */
+    return fstat(fd, &open_one) == 0 && lstat(f->temporary, &named) == 0 &&
+           open_one.st_dev == named.st_dev && open_one.st_ino == named.st_ino;
+}
+
+/* -1, with errno. */
+static int make_temporary(outfile *f)
+{
+    for (int i = 0; i < TEMPORARY_TRIES; i++) {
+        if (!name_temporary(f)) {
+            errno = ENAMETOOLONG;
+            return -1;
+        }
+        int fd = open(f->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
+                      S_IRUSR | S_IWUSR);
+        if (fd < 0 && errno != EEXIST)
+            return -1;
+        if (fd >= 0 && is_held(f, fd))
+            return fd;
+        if (fd >= 0) {
+            close(fd);
+            unlink(f->temporary);
+        }
+    }
+    errno = EEXIST;
+    return -1;
+}
+
 static int begin_temporary(outfile *f, mode_t mode)
 {
-    int n =
-        snprintf(f->temporary, sizeof f->temporary, "%s.tmp.XXXXXX", f->target);
-
-    if (n < 0 || (size_t)n >= sizeof f->temporary)
-        return report_errno(f->path, ENAMETOOLONG, "cannot create");
-    int fd = mkostemp(f->temporary, O_CLOEXEC);
+    leftovers_remove(f->target);
+    int fd = make_temporary(f);
     if (fd < 0)
         return report_errno(f->path, errno, "cannot create");
     if (fchmod(fd, mode) != 0) {
