@@ -206,7 +206,8 @@ model.0999 model.1000 yes
 model-a1 model-a2 no
 END
 sed 's/$/\r/' "$sample" >"$work/lines.gguf"
-expect "line ends" 1 "follows a 0D: if a transfer turned LF" "" check "$work/lines.gguf"
+expect "line ends" 1 "follows a 0D: if a transfer turned LF" "" \
+    check "$work/lines.gguf"
 sed 's/[\x80-\xff]/\xef\xbf\xbd/g' "$sample" >"$work/text.gguf"
 # In data: what a larger sample has. No number in front of it has 0A or 0D.
 run sample --size 20M "$work/large.gguf"
