@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "support.h"
+#include "expect.h"
 
 static char *path;
 static ggld_error err;
@@ -26,39 +26,6 @@ static void remove_path(void)
 }
 
 TestSuite(formats, .init = make_path, .fini = remove_path);
-
-static ggld_manifest *hash_as(const char *name, uint32_t algos, uint32_t scopes)
-{
-    ggld_manifest *m;
-    ggld_hash_options options = hash_options(algos, scopes, name);
-    cr_assert_eq(hash_path(path, &options, &m, &err), GGLD_OK, "%s",
-                 err.message);
-    return m;
-}
-
-static void expect_good(const ggld_manifest *m, const char *what)
-{
-    ggld_verify_report *report;
-    cr_assert_eq(verify_path(path, m, &report, &err), GGLD_OK, "%s: %s", what,
-                 err.message);
-    cr_expect(ggld_verify_report_good(report), "%s: expected good, got: %s",
-              what, ggld_verify_report_summary(report));
-    ggld_verify_report_free(report);
-}
-
-static void expect_refused(const char *text, ggld_status code, const char *says)
-{
-    ggld_manifest *m = NULL;
-    ggld_status status = parse_text(&m, text, strlen(text), 0, &err);
-    cr_expect_eq(status, code, "expected %s of '%.40s', got %s: %s",
-                 ggld_status_name(code), text, ggld_status_name(status),
-                 err.message);
-    cr_expect_not_null(strstr(err.message, says),
-                       "of '%.40s': expected '%s' in '%s'", text, says,
-                       err.message);
-    if (status == GGLD_OK)
-        ggld_manifest_free(m);
-}
 
 /* ---- llama-gguf-hash ---- */
 
@@ -89,16 +56,17 @@ Test(formats, llama_byte_for_byte)
 {
     size_t size;
     model_write_abc(path);
-    ggld_manifest *m = hash_as(
-        "dir/m.gguf", BIT_SHA256 | BIT_SHA1 | BIT_XXH3 | BIT_XXH64 | BIT_UUID,
-        GGLD_SCOPE_TENSOR | GGLD_SCOPE_TENSORS);
+    ggld_manifest *m =
+        hash_as(path, "dir/m.gguf",
+                BIT_SHA256 | BIT_SHA1 | BIT_XXH3 | BIT_XXH64 | BIT_UUID,
+                GGLD_SCOPE_TENSOR | GGLD_SCOPE_TENSORS);
     char *text = manifest_text(m, GGLD_MANIFEST_LLAMA, &size);
     cr_expect_str_eq(text, llama_lines, "expected\n%sgot\n%s", llama_lines,
                      text);
     free(text);
     ggld_manifest_free(m);
     /* The uuid comes only when it is asked for. */
-    m = hash_as("m", BIT_XXH64, GGLD_SCOPE_TENSORS);
+    m = hash_as(path, "m", BIT_XXH64, GGLD_SCOPE_TENSORS);
     text = manifest_text(m, GGLD_MANIFEST_LLAMA, &size);
     cr_expect_str_eq(text, "xxh64     55518fd490600b13  m\n", "got\n%s", text);
     free(text);
@@ -139,7 +107,7 @@ Test(formats, llama_lines_are_verified)
         char *text = llama_for(names[i / 2], ends[i % 2]);
         cr_assert_eq(parse_text(&m, text, strlen(text), 0, &err), GGLD_OK, "%s",
                      err.message);
-        expect_good(m, names[i / 2]);
+        expect_good(path, m, names[i / 2]);
         ggld_manifest_free(m);
         free(text);
     }
@@ -190,7 +158,7 @@ Test(formats, llama_refuses_names_with_newlines)
     char *text;
     size_t size;
     model_write(path, tensors, 1, 0);
-    ggld_manifest *m = hash_as("m", BIT_XXH64, GGLD_SCOPE_TENSOR);
+    ggld_manifest *m = hash_as(path, "m", BIT_XXH64, GGLD_SCOPE_TENSOR);
     cr_expect_eq(
         ggld_manifest_write(m, GGLD_MANIFEST_LLAMA, &text, &size, &err),
         GGLD_E_STRING);
@@ -209,7 +177,7 @@ Test(formats, sha256sum_takes_ours_and_we_its)
     model_write_abc(path);
     char *theirs = output_of("cd '%s' && sha256sum *", folder);
     ggld_manifest *m =
-        hash_as(strrchr(path, '/') + 1, BIT_SHA256, GGLD_SCOPE_FILE);
+        hash_as(path, strrchr(path, '/') + 1, BIT_SHA256, GGLD_SCOPE_FILE);
     size_t size;
     char *ours = manifest_text(m, GGLD_MANIFEST_SHA256SUM, &size);
     cr_expect_str_eq(ours, theirs, "expected %s, got %s", theirs, ours);
@@ -217,7 +185,7 @@ Test(formats, sha256sum_takes_ours_and_we_its)
 
     cr_assert_eq(parse_text(&m, theirs, strlen(theirs), 0, &err), GGLD_OK, "%s",
                  err.message);
-    expect_good(m, "sha256sum's own");
+    expect_good(path, m, "sha256sum's own");
     ggld_manifest_free(m);
     free(ours);
     free(theirs);
@@ -239,7 +207,7 @@ Test(formats, sha256sum_of_many_files_picks_ours)
     int len = snprintf(text, sizeof text, HEX0 "  other.gguf\n%s", line);
     cr_assert_eq(parse_text(&m, text, (size_t)len, 0, &err), GGLD_OK, "%s",
                  err.message);
-    expect_good(m, "second line");
+    expect_good(path, m, "second line");
     ggld_manifest_free(m);
     /* Only of others. */
     cr_assert_eq(parse_text(&m, HEX0 "  other.gguf\n", 77, 0, &err), GGLD_OK,
@@ -282,7 +250,7 @@ Test(formats, a_bare_digest_and_an_lfs_pointer)
 {
     size_t size;
     model_write_abc(path);
-    ggld_manifest *whole = hash_as("m.gguf", BIT_SHA256, GGLD_SCOPE_FILE);
+    ggld_manifest *whole = hash_as(path, "m.gguf", BIT_SHA256, GGLD_SCOPE_FILE);
     for (uint32_t format = GGLD_MANIFEST_DIGEST; format <= GGLD_MANIFEST_LFS;
          format++) {
         ggld_manifest *m;
@@ -293,7 +261,7 @@ Test(formats, a_bare_digest_and_an_lfs_pointer)
         ggld_manifest_get_info(m, &info);
         cr_expect_eq(info.format, format, "expected format %u, got %u", format,
                      info.format);
-        expect_good(m, ggld_manifest_format_name(format));
+        expect_good(path, m, ggld_manifest_format_name(format));
         ggld_manifest_free(m);
         free(text);
     }

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "support.h"
+#include "expect.h"
 
 static char *path;
 static ggld_error err;
@@ -26,39 +26,6 @@ static void remove_path(void)
 
 TestSuite(in_toto, .init = make_path, .fini = remove_path);
 
-static ggld_manifest *hash_as(const char *name, uint32_t algos, uint32_t scopes)
-{
-    ggld_manifest *m;
-    ggld_hash_options options = hash_options(algos, scopes, name);
-    cr_assert_eq(hash_path(path, &options, &m, &err), GGLD_OK, "%s",
-                 err.message);
-    return m;
-}
-
-static void expect_good(const ggld_manifest *m, const char *what)
-{
-    ggld_verify_report *report;
-    cr_assert_eq(verify_path(path, m, &report, &err), GGLD_OK, "%s: %s", what,
-                 err.message);
-    cr_expect(ggld_verify_report_good(report), "%s: expected good, got: %s",
-              what, ggld_verify_report_summary(report));
-    ggld_verify_report_free(report);
-}
-
-static void expect_refused(const char *text, ggld_status code, const char *says)
-{
-    ggld_manifest *m = NULL;
-    ggld_status status = parse_text(&m, text, strlen(text), 0, &err);
-    cr_expect_eq(status, code, "expected %s of '%.40s', got %s: %s",
-                 ggld_status_name(code), text, ggld_status_name(status),
-                 err.message);
-    cr_expect_not_null(strstr(err.message, says),
-                       "of '%.40s': expected '%s' in '%s'", text, says,
-                       err.message);
-    if (status == GGLD_OK)
-        ggld_manifest_free(m);
-}
-
 static struct json_object *get(struct json_object *object, const char *key)
 {
     struct json_object *value = NULL;
@@ -75,9 +42,11 @@ static const char *text_at(struct json_object *object, const char *key)
 static char *statement_of_two(size_t *size)
 {
     model_write_abc(path);
-    ggld_manifest *m = hash_as("z/b \"2\".gguf", BIT_SHA256, GGLD_SCOPE_FILE);
+    ggld_manifest *m =
+        hash_as(path, "z/b \"2\".gguf", BIT_SHA256, GGLD_SCOPE_FILE);
     model_flip(path, 200);
-    ggld_manifest *other = hash_as("z/a-1.gguf", BIT_SHA256, GGLD_SCOPE_FILE);
+    ggld_manifest *other =
+        hash_as(path, "z/a-1.gguf", BIT_SHA256, GGLD_SCOPE_FILE);
     cr_assert_eq(ggld_manifest_append(m, other, &err), GGLD_OK, "%s",
                  err.message);
     char *text = manifest_text(m, GGLD_MANIFEST_IN_TOTO, size);
@@ -127,11 +96,11 @@ Test(in_toto, statements_are_verified)
     size_t size;
     ggld_manifest *m;
     model_write_abc(path);
-    ggld_manifest *whole = hash_as(path, BIT_SHA256, GGLD_SCOPE_FILE);
+    ggld_manifest *whole = hash_as(path, path, BIT_SHA256, GGLD_SCOPE_FILE);
     char *text = manifest_text(whole, GGLD_MANIFEST_IN_TOTO, &size);
     cr_assert_eq(parse_text(&m, text, size, 0, &err), GGLD_OK, "%s",
                  err.message);
-    expect_good(m, "statement");
+    expect_good(path, m, "statement");
     ggld_manifest_free(m);
     free(text);
     ggld_manifest_free(whole);
@@ -205,7 +174,7 @@ static const char *names_of(const char *const *paths)
     int n;
     model_write_abc(path);
     for (size_t i = 0; paths[i] != NULL; i++) {
-        ggld_manifest *m = hash_as(paths[i], BIT_SHA256, GGLD_SCOPE_FILE);
+        ggld_manifest *m = hash_as(path, paths[i], BIT_SHA256, GGLD_SCOPE_FILE);
         if (all == NULL) {
             all = m;
             continue;
@@ -318,8 +287,8 @@ Test(in_toto, names_sorted_by_bytes_are_sorted_too)
     size_t size;
     char *text;
     model_write_abc(path);
-    ggld_manifest *m = hash_as("m/a+x", BIT_SHA256, GGLD_SCOPE_FILE);
-    ggld_manifest *other = hash_as("m/b", BIT_SHA256, GGLD_SCOPE_FILE);
+    ggld_manifest *m = hash_as(path, "m/a+x", BIT_SHA256, GGLD_SCOPE_FILE);
+    ggld_manifest *other = hash_as(path, "m/b", BIT_SHA256, GGLD_SCOPE_FILE);
     cr_assert_eq(ggld_manifest_append(m, other, &err), GGLD_OK);
     text = manifest_text(m, GGLD_MANIFEST_IN_TOTO, &size);
     replace(text, "\"name\": \"b\"", "\"name\":\"a/\"");

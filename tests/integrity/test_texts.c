@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "support.h"
+#include "expect.h"
 
 static char *path;
 static const char *base;
@@ -48,11 +48,8 @@ static const struct {
 
 static char *text_of(size_t kind, const char *name, size_t *size)
 {
-    ggld_manifest *m;
-    ggld_hash_options options =
-        hash_options(kinds[kind].algos, kinds[kind].scopes, name);
-    cr_assert_eq(hash_path(path, &options, &m, &err), GGLD_OK, "%s",
-                 err.message);
+    ggld_manifest *m =
+        hash_as(path, name, kinds[kind].algos, kinds[kind].scopes);
     char *text = manifest_text(m, kinds[kind].format, size);
     ggld_manifest_free(m);
     return text;
