@@ -70,14 +70,15 @@ static void print_open(output *o, const bench_open *b)
     out_printf(o, "open          %.1f us (median of %" PRIu64 ")\n",
                b->open_seconds * 1e6, b->n_rounds);
     if (b->walk_seconds > 0)
-        out_printf(o,
-                   "bare walk     %.1f us over the same %s strings; open takes "
-                   "%.2f times that\n",
-                   b->walk_seconds * 1e6, text_grouped(b->n_strings).text,
-                   b->open_seconds / b->walk_seconds);
-    out_printf(o, "heap of open  %s bytes for %s records",
+        out_printf(
+            o,
+            "bare walk     %.1f us over the same %s string%s; open takes "
+            "%.2f times that\n",
+            b->walk_seconds * 1e6, text_grouped(b->n_strings).text,
+            text_plural(b->n_strings), b->open_seconds / b->walk_seconds);
+    out_printf(o, "heap of open  %s bytes for %s record%s",
                text_grouped(b->heap_bytes).text,
-               text_grouped(b->n_records).text);
+               text_grouped(b->n_records).text, text_plural(b->n_records));
     if (b->n_records > 0)
         out_printf(o, ", %.0f each",
                    (double)b->heap_bytes / (double)b->n_records);

@@ -185,9 +185,9 @@ static void print_verdict(output *o, const listing *l, const model *m,
 {
     out_printf(
         o, "%" PRIu64 " error%s, %" PRIu64 " warning%s, %" PRIu64 " note%s\n",
-        l->n[GGLD_ERROR], l->n[GGLD_ERROR] == 1 ? "" : "s", l->n[GGLD_WARNING],
-        l->n[GGLD_WARNING] == 1 ? "" : "s", l->n[GGLD_NOTE],
-        l->n[GGLD_NOTE] == 1 ? "" : "s");
+        l->n[GGLD_ERROR], text_plural(l->n[GGLD_ERROR]), l->n[GGLD_WARNING],
+        text_plural(l->n[GGLD_WARNING]), l->n[GGLD_NOTE],
+        text_plural(l->n[GGLD_NOTE]));
     print_hints(o, l);
     if (v->cut_off)
         print_missing(o, m);

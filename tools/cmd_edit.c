@@ -236,8 +236,7 @@ static void note_unseen(const job *j, const ggld_edit_plan *plan)
         report_note(j->said.path,
                     "%" PRIu64 " other shard%s of its set can't be opened: "
                     "whether the new names are there too is not known",
-                    plan->n_unseen_shards,
-                    plan->n_unseen_shards == 1 ? "" : "s");
+                    plan->n_unseen_shards, text_plural(plan->n_unseen_shards));
 }
 
 /* What an edit in place is refused for is said by a dry run too. */

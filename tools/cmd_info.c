@@ -114,7 +114,7 @@ static void print_shards(output *o, const model *m)
         out_printf(o, ": metadata %s, data %s, %" PRIu64 " tensor%s\n",
                    text_size(info.metadata_bytes).text,
                    text_size(info.data_bytes).text, ggld_tensor_count(shard),
-                   ggld_tensor_count(shard) == 1 ? "" : "s");
+                   text_plural(ggld_tensor_count(shard)));
     }
 }
 
@@ -166,10 +166,10 @@ static void print_head(output *o, const model *m, const summary *s)
     if (!m->whole)
         out_printf(o,
                    "%-14sdata: %s of %s present; %" PRIu64 " of %" PRIu64
-                   " tensors whole\n",
+                   " tensor%s whole\n",
                    "incomplete", text_size(info->data_bytes).text,
                    text_size(m->data_all_bytes).text, m->n_whole,
-                   s->all.n_tensors);
+                   s->all.n_tensors, text_plural(s->all.n_tensors));
 }
 
 typedef struct kv_widths {
@@ -200,7 +200,7 @@ static void print_kvs(output *o, const model *m)
     uint64_t n = ggld_kv_count(m->file);
     kv_widths w = kv_widths_of(m);
 
-    out_printf(o, "\n%" PRIu64 " key-value%s\n", n, n == 1 ? "" : "s");
+    out_printf(o, "\n%" PRIu64 " key-value%s\n", n, text_plural(n));
     for (uint64_t i = 0; i < n; i++) {
         const ggld_kv *kv = ggld_kv_at(m->file, i);
         ggld_string key = ggld_kv_key(kv);
@@ -226,7 +226,7 @@ static void print_sum(output *o, const char *name, const type_sum *sum,
 static void print_types(output *o, const summary *s)
 {
     out_printf(o, "\n%" PRIu64 " tensor%s\n", s->all.n_tensors,
-               s->all.n_tensors == 1 ? "" : "s");
+               text_plural(s->all.n_tensors));
     if (s->all.n_tensors == 0)
         return;
     out_printf(o, "  %-10s %7s  %10s  %10s  %18s  %6s\n", "type", "tensors",

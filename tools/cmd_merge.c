@@ -36,9 +36,9 @@ static void print_result(const args *a, const model *in, const char *path)
 
     text_put_name(a->out, path, strlen(path));
     out_printf(a->out, ": %" PRIu32 " shard%s, %" PRIu64 " tensor%s%s\n",
-               in->info.n_shards, in->info.n_shards == 1 ? "" : "s",
+               in->info.n_shards, text_plural(in->info.n_shards),
                ggld_tensor_count(in->file),
-               ggld_tensor_count(in->file) == 1 ? "" : "s",
+               text_plural(ggld_tensor_count(in->file)),
                gone ? "; compared, and the shards removed" : "");
 }
 

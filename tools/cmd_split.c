@@ -98,7 +98,7 @@ static void print_shards(const splitting *s)
         ggld_split_plan_get(s->plan, i, &shard);
         text_put_name(o, path_of(s, i), strlen(path_of(s, i)));
         out_printf(o, ": %" PRIu64 " tensor%s, %s\n", shard.n_tensors,
-                   shard.n_tensors == 1 ? "" : "s",
+                   text_plural(shard.n_tensors),
                    text_size(shard.file_bytes).text);
     }
 }
@@ -150,9 +150,10 @@ static void note_large(const splitting *s)
     else if (n > 1)
         report_note(path_of(s, no),
                     "%" PRIu64 " bytes, and %" PRIu32
-                    " others have more than %" PRIu64
+                    " other%s more than %" PRIu64
                     " too: what is in them can't be split",
-                    largest.file_bytes, n - 1, s->options.max_bytes);
+                    largest.file_bytes, n - 1, n == 2 ? " has" : "s have",
+                    s->options.max_bytes);
 }
 
 /* A split of this name that was killed has left files, or is at work. */

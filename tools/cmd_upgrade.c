@@ -20,8 +20,11 @@ static void note_changes(const model *in, const ggld_upgrade_result *result)
 {
     if (result->n_kvs_left_out != 0)
         report_note(in->path,
-                    "%" PRIu64 " key-values are left out: their keys were "
-                    "there before, and the first ones are kept",
+                    result->n_kvs_left_out == 1
+                        ? "%" PRIu64 " key-value is left out: its key was "
+                          "there before, and the first one is kept"
+                        : "%" PRIu64 " key-values are left out: their keys "
+                          "were there before, and the first ones are kept",
                     result->n_kvs_left_out);
     if (result->alignment_bytes != in->info.alignment_bytes)
         report_note(in->path,
@@ -41,9 +44,10 @@ static void print_result(output *o, const model *in, const char *path,
     text_put_name(o, path, strlen(path));
     out_printf(o,
                ": version %" PRIu32 " %s to version 3 %s; %" PRIu64
-               " tensors compared\n",
+               " tensor%s compared\n",
                in->info.version, order_text(in->info.big_endian),
-               order_text(big_endian), ggld_tensor_count(in->file));
+               order_text(big_endian), ggld_tensor_count(in->file),
+               text_plural(ggld_tensor_count(in->file)));
 }
 
 static int upgrade(const args *a, model *in, const char *path)

@@ -43,9 +43,10 @@ static void print_json(output *o, const selection *s, const job_run *r)
 
 static void print_text(output *o, const selection *s, const job_run *r)
 {
-    out_printf(o, "%s of %s in %zu tensors are warm, after %.2f s, %s/s\n",
+    out_printf(o, "%s of %s in %zu tensor%s are warm, after %.2f s, %s/s\n",
                text_size(r->done_bytes).text, text_size(s->size_bytes).text,
-               s->n_views, r->seconds, text_size((uint64_t)job_rate(r)).text);
+               s->n_views, text_plural(s->n_views), r->seconds,
+               text_size((uint64_t)job_rate(r)).text);
 }
 
 static int warm_run(const args *a)

@@ -162,14 +162,15 @@ static void print_text(output *o, const touching *t)
                    "(userfaultfd: %s)\n",
                    t->open_seconds, no_faults(c));
     if (t->at_random)
-        out_printf(o, "at random   %s elements in %.3f s, %.2f µs each\n",
-                   text_grouped(t->n_touches).text, t->seconds,
+        out_printf(o, "at random   %s element%s in %.3f s, %.2f µs each\n",
+                   text_grouped(t->n_touches).text, text_plural(t->n_touches),
+                   t->seconds,
                    t->n_touches != 0 ? t->seconds * 1e6 / (double)t->n_touches
                                      : 0.0);
     else
-        out_printf(o, "in order    %s elements in %.3f s, %s/s\n",
-                   text_grouped(t->n_touches).text, t->seconds,
-                   text_size((uint64_t)rate(t)).text);
+        out_printf(o, "in order    %s element%s in %.3f s, %s/s\n",
+                   text_grouped(t->n_touches).text, text_plural(t->n_touches),
+                   t->seconds, text_size((uint64_t)rate(t)).text);
     out_printf(o, "faults      %s\n", text_grouped(c->n_faults).text);
     out_printf(o, "chunks      %s filled,", text_grouped(c->n_filled).text);
     out_printf(o, " %s of them ahead,", text_grouped(c->n_ahead).text);

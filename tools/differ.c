@@ -170,8 +170,9 @@ static void put_measure(output *o, const ggld_difference *d)
 {
     if (!d->has_values)
         return;
-    out_printf(o, "; %" PRIu64 " of %" PRIu64 " values differ", d->n_unequal,
-               d->n_elems);
+    out_printf(o, "; %" PRIu64 " of %" PRIu64 " value%s differ%s", d->n_unequal,
+               d->n_elems, text_plural(d->n_elems),
+               d->n_unequal == 1 ? "s" : "");
     if (d->n_unequal != d->n_nan)
         out_printf(o, ", by at most %.6g (element %" PRIu64 "), rms %.6g",
                    d->max, d->max_elem, d->rms);

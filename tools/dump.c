@@ -376,7 +376,7 @@ int dump_run_job(const dump_job *job, output *o)
         report_note(job->m->path,
                     "%" PRIu64 " finite value%s of '%.*s' %s too large for "
                     "%s: infinite",
-                    d.n_lost, d.n_lost != 1 ? "s" : "", (int)job->info.name.len,
+                    d.n_lost, text_plural(d.n_lost), (int)job->info.name.len,
                     job->info.name.data, d.n_lost != 1 ? "are" : "is",
                     job->format == DUMP_F16 ? "f16" : "f32");
     if (status == GGLD_OK || o->sys_errno != 0)

@@ -77,8 +77,10 @@ static void print_in_place(output *o, const edited *e)
     if (plan->in_place == GGLD_EDIT_NO_ROOM)
         out_printf(o, "in place: no: %s\n", plan->reason.message);
     else if (plan->in_place == GGLD_EDIT_FITS)
-        out_printf(o, "in place: %s, %" PRIu64 " bytes of room left for more\n",
-                   e->dry_run ? "it fits" : "done", plan->padding_bytes);
+        out_printf(o,
+                   "in place: %s, %" PRIu64 " byte%s of room left for more\n",
+                   e->dry_run ? "it fits" : "done", plan->padding_bytes,
+                   text_plural(plan->padding_bytes));
     else if (plan->in_place == GGLD_EDIT_INSERTS)
         out_printf(o,
                    "in place: %s, with %" PRIu64
@@ -112,7 +114,7 @@ static void print_new_file(output *o, const edited *e)
         out_text(o, ": would be written");
     if (e->dry_run)
         out_printf(o, ", %" PRIu64 " bytes", file_bytes_of(e));
-    out_printf(o, ", %" PRIu64 " change%s", n, n == 1 ? "" : "s");
+    out_printf(o, ", %" PRIu64 " change%s", n, text_plural(n));
     if (e->reserve_bytes != 0)
         out_printf(o, ", %" PRIu64 " bytes of room for more", e->reserve_bytes);
     out_text(o, "\n");

@@ -201,8 +201,8 @@ static void on_shard(const char *path, uint64_t n_tensors, uint64_t file_bytes,
     x->set_bytes += file_bytes;
     x->n_shards++;
     text_put_name(x->out, path, strlen(path));
-    out_printf(x->out, ": %" PRIu64 " tensors, %s\n", n_tensors,
-               text_size(file_bytes).text);
+    out_printf(x->out, ": %" PRIu64 " tensor%s, %s\n", n_tensors,
+               text_plural(n_tensors), text_size(file_bytes).text);
     if (file_bytes > x->options.max_shard_bytes)
         report_note(path,
                     "%" PRIu64 " bytes, more than %" PRIu64
@@ -273,7 +273,8 @@ static void print_result(output *o, const exporting *x,
     ggld_export_source_get_info(source, &info);
     (void)ftype_of_tensor_type(x->options.type, &file_type);
     if (x->n_shards != 0)
-        out_printf(o, "%" PRIu64 " shards", x->n_shards);
+        out_printf(o, "%" PRIu64 " shard%s", x->n_shards,
+                   text_plural(x->n_shards));
     else
         text_put_name(o, x->path, strlen(x->path));
     out_printf(o, ": %s, %s to %s (%.1f%%)\n",

@@ -152,9 +152,10 @@ int model_open_partial(model *m, const char *path, uint32_t flags)
     const char *hint = ggld_error_hint(&err);
     report_note(
         path,
-        "data: %s of %s present; %" PRIu64 " of %" PRIu64 " tensors whole%s%s",
+        "data: %s of %s present; %" PRIu64 " of %" PRIu64 " tensor%s whole%s%s",
         text_size(m->info.data_bytes).text, text_size(m->data_all_bytes).text,
-        m->n_whole, ggld_tensor_count(m->file), hint != NULL ? "; " : "",
+        m->n_whole, ggld_tensor_count(m->file),
+        text_plural(ggld_tensor_count(m->file)), hint != NULL ? "; " : "",
         hint != NULL ? hint : "");
     return model_good(path);
 }

@@ -70,10 +70,12 @@ static void print_bad(output *o, const ggld_tensor_info *info,
     out_printf(o, "error    tensor %" PRIu64 " '", info->index);
     text_put_name(o, info->name.data, info->name.len);
     out_printf(o,
-               "' (%s): %" PRIu64 " of %" PRIu64 " %s are not finite (%" PRIu64
+               "' (%s): %" PRIu64 " of %" PRIu64 " %s%s %s not finite (%" PRIu64
                " NaN, %" PRIu64 " infinite), the first in ",
                traits->name, scale_n_bad(counts), counts->n_checked,
-               values ? "values" : "scales", counts->n_nan, counts->n_infinite);
+               values ? "value" : "scale", text_plural(counts->n_checked),
+               scale_n_bad(counts) == 1 ? "is" : "are", counts->n_nan,
+               counts->n_infinite);
     if (values)
         out_printf(o, "element %" PRIu64 "\n", counts->first_block);
     else

@@ -10,6 +10,12 @@
 
 #define TEXT_NUMBER_MAX 96
 
+/* The ending of what there are n of: "%" PRIu64 " tensor%s". */
+static inline const char *text_plural(uint64_t n)
+{
+    return n == 1 ? "" : "s";
+}
+
 typedef struct text_number {
     char text[TEXT_NUMBER_MAX];
 } text_number;

@@ -168,10 +168,11 @@ static void print_report(const verifying *v, const ggld_verify_report *report)
         out_printf(o, "and %" PRIu64 " more\n", l.n_left_out);
     }
     print_shard(v);
+    uint64_t n = info.n_bad + info.n_by_verdict[GGLD_VERDICT_SAME] +
+                 info.n_by_verdict[GGLD_VERDICT_UNCOVERED];
     if (info.n_bad != 0)
-        out_printf(o, "bad: %" PRIu64 " of %" PRIu64 " items", info.n_bad,
-                   info.n_bad + info.n_by_verdict[GGLD_VERDICT_SAME] +
-                       info.n_by_verdict[GGLD_VERDICT_UNCOVERED]);
+        out_printf(o, "bad: %" PRIu64 " of %" PRIu64 " item%s", info.n_bad, n,
+                   text_plural(n));
     else
         out_text(o, ggld_verify_report_summary(report));
 }

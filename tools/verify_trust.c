@@ -18,8 +18,9 @@ int verify_check_signature(verifying *v, const char *text, size_t size)
     if (status == STATUS_GOOD)
         status = text_read(path, &signature, &signature_size);
     if (status == STATUS_GOOD && signature_size != GGLD_SIGNATURE_BYTES)
-        status = report(path, "no Ed25519 signature: it has %zu bytes, not %d",
-                        signature_size, GGLD_SIGNATURE_BYTES);
+        status = report(path, "no Ed25519 signature: it has %zu byte%s, not %d",
+                        signature_size, text_plural(signature_size),
+                        GGLD_SIGNATURE_BYTES);
     if (status == STATUS_GOOD)
         status = text_read(v->a->values[VERIFY_PUBKEY], &key, &key_size);
     if (status == STATUS_GOOD &&

@@ -15,6 +15,7 @@
 
 #include "../base/checked.h"
 #include "../base/error.h"
+#include "../base/plural.h"
 #include "../base/quote.h"
 #include "digest.h"
 #include "reader.h"
@@ -65,7 +66,8 @@ static ggld_status make_tensors(ggld_cells *cells, const ggld_manifest *m,
     cells->tensors = calloc((size_t)n + 1, sizeof *cells->tensors);
     if (cells->tensors == NULL)
         return ggld_fail(err, GGLD_E_NOMEM, ggld_nowhere(),
-                         "verifier: no memory for %" PRIu64 " tensors", n);
+                         "verifier: no memory for %" PRIu64 " tensor%s", n,
+                         ggld_plural(n));
     for (uint64_t i = 0; i < n; i++) {
         ggld_tensor_info info = { .struct_size = sizeof info };
         uint32_t algos = 0;
@@ -116,7 +118,8 @@ ggld_status ggld_cells_new(ggld_cells **out, const ggld_manifest *m,
     ggld_cells *cells = calloc(1, sizeof *cells + (size_t)most);
     if (cells == NULL)
         return ggld_fail(err, GGLD_E_NOMEM, ggld_nowhere(),
-                         "verifier: no memory for %" PRIu64 " marks", most);
+                         "verifier: no memory for %" PRIu64 " mark%s", most,
+                         ggld_plural(most));
     cells->tree = tree;
     cells->data_offset = data_offset;
     status = ggld_reader_init(&cells->reader, file, false, err);

@@ -7,6 +7,7 @@
 
 #include "../base/checked.h"
 #include "../base/error.h"
+#include "../base/plural.h"
 #include "../base/quote.h"
 #include "digest.h"
 #include "formats.h"
@@ -146,8 +147,8 @@ static ggld_status counted_line(ggsum *g, uint64_t done, uint64_t count,
         return GGLD_OK;
     return ggld_lines_fail(g->l, err, GGLD_E_TRUNCATED,
                            "cut: the text ends after %" PRIu64 " of %" PRIu64
-                           " entries",
-                           done, count);
+                           " %s",
+                           done, count, count == 1 ? "entry" : "entries");
 }
 
 static ggld_status take_tensors(ggsum *g, ggld_word rest, ggld_error *err)
@@ -228,9 +229,10 @@ static ggld_status take_chunks(ggsum *g, ggld_word rest, ggld_error *err)
     if (count != wanted || count > left / (UINT64_C(2) * ggld_algo_size(algo)))
         return ggld_lines_fail(
             g->l, err, GGLD_E_STRING,
-            "%" PRIu64 " chunks; %" PRIu64 " bytes of data have %" PRIu64
-            ", and the text has %" PRIu64 " bytes left for them",
-            count, data_bytes, wanted, left);
+            "%" PRIu64 " chunk%s; %" PRIu64 " byte%s of data have %" PRIu64
+            ", and the text has %" PRIu64 " byte%s left for them",
+            count, ggld_plural(count), data_bytes, ggld_plural(data_bytes),
+            wanted, left, ggld_plural(left));
     ggld_status status = ggld_tree_init(&subject_of(g)->tree, algo, chunk_bytes,
                                         data_bytes, err);
     return status == GGLD_OK ? take_leaves(g, err) : status;

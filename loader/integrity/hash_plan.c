@@ -12,6 +12,7 @@
 
 #include "../base/checked.h"
 #include "../base/error.h"
+#include "../base/plural.h"
 #include "../base/quote.h"
 
 /* Small tensors share a unit up to this; a unit's start and end cost a seek. */
@@ -118,8 +119,8 @@ static ggld_status find_places(ggld_hash_plan *p, ggld_error *err)
     p->places = calloc((size_t)p->n_tensors + 1, sizeof *p->places);
     if (p->places == NULL)
         return ggld_fail(err, GGLD_E_NOMEM, ggld_nowhere(),
-                         "hash: no memory for %" PRIu64 " tensors",
-                         p->n_tensors);
+                         "hash: no memory for %" PRIu64 " tensor%s",
+                         p->n_tensors, ggld_plural(p->n_tensors));
     ggld_status status = GGLD_OK;
     for (uint64_t i = 0; i < p->n_tensors && status == GGLD_OK; i++)
         status = add_place(p, i, err);
@@ -226,7 +227,8 @@ static ggld_status cut(ggld_hash_plan *p, ggld_error *err)
     p->units = calloc((size_t)most, sizeof *p->units);
     if (p->units == NULL)
         return ggld_fail(err, GGLD_E_NOMEM, ggld_nowhere(),
-                         "hash: no memory for %" PRIu64 " units", most);
+                         "hash: no memory for %" PRIu64 " unit%s", most,
+                         ggld_plural(most));
     if (asks(p, GGLD_SCOPE_METADATA)) {
         ggld_hash_unit unit = {
             0, p->metadata_bytes, GGLD_SCOPE_METADATA, 0, 0, 0, 0

@@ -10,6 +10,7 @@
 #include <ggld/tensor.h>
 
 #include "../base/error.h"
+#include "../base/plural.h"
 
 void ggld_hash_results_put(ggld_hash_results *r, uint64_t tensor,
                            const ggld_digest *digest)
@@ -64,8 +65,8 @@ static ggld_status make_tensors(ggld_hash_results *r, const ggld_hash_plan *p,
     r->tensors = calloc((size_t)p->n_tensors + 1, r->tensor_bytes);
     if (r->tensors == NULL)
         return ggld_fail(err, GGLD_E_NOMEM, ggld_nowhere(),
-                         "hash: no memory for digests of %" PRIu64 " tensors",
-                         p->n_tensors);
+                         "hash: no memory for digests of %" PRIu64 " tensor%s",
+                         p->n_tensors, ggld_plural(p->n_tensors));
     return fill_empty(r, p, err);
 }
 

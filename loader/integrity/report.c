@@ -10,6 +10,7 @@
 
 #include "../base/checked.h"
 #include "../base/error.h"
+#include "../base/plural.h"
 #include "../base/quote.h"
 
 const char *ggld_verdict_name(uint32_t verdict)
@@ -166,10 +167,10 @@ static void summarize_good(ggld_verify_report *r)
         comma = ",";
     }
     if (n[GGLD_SCOPE_TENSOR] != 0)
-        len += snprintf(r->summary + len, sizeof r->summary - (size_t)len,
-                        "%s %" PRIu64 " digest%s of tensors", comma,
-                        n[GGLD_SCOPE_TENSOR],
-                        n[GGLD_SCOPE_TENSOR] == 1 ? "" : "s");
+        len +=
+            snprintf(r->summary + len, sizeof r->summary - (size_t)len,
+                     "%s %" PRIu64 " digest%s of tensors", comma,
+                     n[GGLD_SCOPE_TENSOR], ggld_plural(n[GGLD_SCOPE_TENSOR]));
     if (r->n_by_verdict[GGLD_VERDICT_UNCOVERED] != 0)
         snprintf(r->summary + len, sizeof r->summary - (size_t)len,
                  "; not covered: %s%s%s",

@@ -10,6 +10,7 @@
 
 #include "../base/checked.h"
 #include "../base/error.h"
+#include "../base/plural.h"
 #include "../base/quote.h"
 #include "comparison.h"
 #include "digest.h"
@@ -89,14 +90,16 @@ static void put_bad_chunks(ggld_comparison *c, const ggld_found *item,
 {
     char expected[GGLD_DIGEST_TEXT_MAX] = "none";
     char actual[GGLD_DIGEST_TEXT_MAX] = "none";
+    uint64_t n_bad = count_bad(c, 0, n);
     if (item->expected.algo != 0)
         ggld_digest_text(&item->expected, expected);
     if (item->actual.algo != 0)
         ggld_digest_text(&item->actual, actual);
     ggld_report_put(c->report, item,
-                    "%" PRIu64 " of %" PRIu64 " chunks differ, the first at "
+                    "%" PRIu64 " of %" PRIu64 " chunk%s differ%s, the first at "
                     "bytes %" PRIu64 " + %" PRIu64 ": expected %s %s, it is %s",
-                    count_bad(c, 0, n), n, item->bad_offset, item->bad_bytes,
+                    n_bad, n, ggld_plural(n), n_bad == 1 ? "s" : "",
+                    item->bad_offset, item->bad_bytes,
                     ggld_algo_name(ggld_manifest_tree(c->expected)->algo),
                     expected, actual);
 }
@@ -206,8 +209,9 @@ static void compare_size(ggld_comparison *c, uint32_t scope, uint64_t expected,
                         .new_name = { "", 0 } };
     if (expected != actual)
         ggld_report_put(c->report, &item,
-                        "%s: expected %" PRIu64 " bytes, it has %" PRIu64,
-                        subject_text(&item).text, expected, actual);
+                        "%s: expected %" PRIu64 " byte%s, it has %" PRIu64,
+                        subject_text(&item).text, expected,
+                        ggld_plural(expected), actual);
 }
 
 static void note_uncovered(ggld_comparison *c, uint32_t scope, const char *text)
@@ -361,7 +365,7 @@ static void compare_whole(ggld_comparison *c)
     ggld_report_put(c->report, &item,
                     "%" PRIu64 " digest%s of what is inside: not checked, as "
                     "the file does not open",
-                    n_left, n_left == 1 ? "" : "s");
+                    n_left, ggld_plural(n_left));
 }
 
 ggld_status ggld_verify_compare_whole(ggld_verify_report **out,

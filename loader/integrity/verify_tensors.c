@@ -10,6 +10,7 @@
 #include <ggld/tensor.h>
 
 #include "../base/error.h"
+#include "../base/plural.h"
 #include "../base/quote.h"
 #include "digest.h"
 #include "formats.h"
@@ -188,11 +189,12 @@ ggld_status ggld_verify_fits(const ggld_manifest *expected,
     }
     if (n_named == 0 || n_named == n_there)
         return GGLD_OK;
-    return ggld_fail(err, GGLD_E_INVALID, ggld_nowhere(),
-                     "verify: the manifest is of another model: 0 of the "
-                     "%" PRIu64 " tensors that it names are in the file, which "
-                     "has %" PRIu64 " others",
-                     n_named, n_there);
+    return ggld_fail(
+        err, GGLD_E_INVALID, ggld_nowhere(),
+        "verify: the manifest is of another model: 0 of the "
+        "%" PRIu64 " tensor%s that it names are in the file, which "
+        "has %" PRIu64 " other%s",
+        n_named, ggld_plural(n_named), n_there, ggld_plural(n_there));
 }
 
 /* Renames are told by the best algo that the manifest has for tensors. */
@@ -209,7 +211,8 @@ ggld_status ggld_find_extras(ggld_comparison *c, ggld_error *err)
     c->extras = calloc((size_t)n + 1, sizeof *c->extras);
     if (c->extras == NULL)
         return ggld_fail(err, GGLD_E_NOMEM, ggld_nowhere(),
-                         "verify: no memory for %" PRIu64 " tensors", n);
+                         "verify: no memory for %" PRIu64 " tensor%s", n,
+                         ggld_plural(n));
     for (uint64_t i = 0; i < n; i++) {
         ggld_tensor_info info = { .struct_size = sizeof info };
         ggld_tensor_get_info(ggld_tensor_at(c->file, i), &info);

@@ -244,7 +244,7 @@ put "$bad" $((at + 4 * 3)) '\x00\x00\xc0\x7f'
 expect "without --data" 0 "readable: yes" "" check "$bad"
 expect "with --data" 1 "data all finite: no" "" check --data "$bad"
 has "scales" "$work/out" "'blk.1.attn_q.weight' (q4_0): 2 of 2048 scales are not finite (1 NaN, 1 infinite), the first in block 5 (element 160)"
-has "floats" "$work/out" "'output_norm.weight' (f32): 1 of 256 values are not finite (1 NaN, 0 infinite), the first in element 3"
+has "floats" "$work/out" "'output_norm.weight' (f32): 1 of 256 values is not finite (1 NaN, 0 infinite), the first in element 3"
 run check --data --json "$bad"
 json "JSON" '.data_findings|map([.name,.what,.checked,.nan,.infinite,.first_block])' \
     '[["blk.1.attn_q.weight","scales",2048,1,1,5],["output_norm.weight","values",256,1,0,3]]'
@@ -262,7 +262,7 @@ one() {
     put "$file" $((start + $4)) "$5"
     run check --data "$file"
     is "type $1: found at byte $4" 1 "$rc"
-    has "type $1" "$work/out" "are not finite"
+    has "type $1" "$work/out" "not finite ("
 }
 while read -r type elems bytes offset not; do
     one "$type" "$elems" "$bytes" "$offset" "$not"

@@ -57,7 +57,7 @@ is "different: lines" "- key only.a: (string) \"gone\"
 + tensor only.b: q8_0 32 x 1" "$(cat "$work/out")"
 expect "--values" 1 - "" diff --values "$a" "$b"
 has "--values: types" "$work/out" \
-    "! tensor type: f32 -> f16; 1 of 2 values differ, by at most 0.5 (element 1), rms 0.353553"
+    "! tensor type: f32 -> f16; 1 of 2 values differs, by at most 0.5 (element 1), rms 0.353553"
 has "--values: data" "$work/out" \
     "! tensor data: data differs from byte 2 on; 2 of 4 values differ, by at most 1 (element 0), rms 0.57735, 1 beside NaN"
 expect "--metadata" 1 "! tensor type" "" diff --metadata "$a" "$b"

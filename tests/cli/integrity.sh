@@ -89,6 +89,7 @@ expect "verify: a digest" 0 "good: the whole file" - \
     verify "$sample" "sha256:$whole"
 expect "verify: a wrong digest" 1 "the file differs: expected sha256 0000" - \
     verify "$sample" "sha256:$(printf '%064d' 0)"
+is "verify: one thing is no things" "bad: 1 of 1 item" "$(tail -n 1 "$work/out")"
 expect "verify: half a digest" 2 "" "is no digest: sha256: and 64 hex digits are" \
     verify "$sample" "sha256:${whole:0:32}"
 expect "hash: a digest of two" 2 "" \

@@ -176,7 +176,7 @@ whisper-ggml.bin 1
 lfs-pointer.gguf 1
 END
     run info "$GGLD_SHARED/models/no-data.gguf"
-    has "a file without its data is noted" "$work/err" "0 of 1 tensors whole"
+    has "a file without its data is noted" "$work/err" "0 of 1 tensor whole"
 else
     skip "real files" "no folder $GGLD_SHARED/models"
 fi

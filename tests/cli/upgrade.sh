@@ -23,7 +23,7 @@ same "and back" "$sample" "$work/back.gguf"
 } >"$work/odd.gguf"
 zeros 24 >>"$work/odd.gguf"
 expect "what can't stay" 0 "version 3" \
-    "note: 1 key-values are left out: their keys were there before" \
+    "note: 1 key-value is left out: its key was there before" \
     upgrade "$work/odd.gguf" "$work/out.gguf"
 has "what can't stay: alignment" "$work/err" \
     "note: alignment 24 is not one that ggml takes: 32 is written"

@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "support.h"
+#include "expect.h"
 
 static char *path;
 static ggld_error err;
@@ -341,6 +341,14 @@ Test(ggsum, garbled_lines_are_named)
                            "%s: expected '%s' in '%s'", refused[i].what,
                            refused[i].says, err.message);
     }
+}
+
+Test(ggsum, the_end_of_a_cut_list_is_told_by_its_count)
+{
+    expect_refused(HEAD "tensors 2\ntensor a i8 3 " X3 "\n", GGLD_E_TRUNCATED,
+                   "cut: the text ends after 1 of 2 entries");
+    expect_refused(HEAD "tensors 1\n", GGLD_E_TRUNCATED,
+                   "cut: the text ends after 0 of 1 entry");
 }
 
 Test(ggsum, text_behind_the_end_is_refused)

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "support.h"
+#include "expect.h"
 
 #define N 4
 static const model_tensor original[N] = {
@@ -123,7 +123,8 @@ Test(verify, a_flipped_bit_is_placed)
     cr_expect(find(report, GGLD_VERDICT_SAME, GGLD_SCOPE_TENSOR, "a", &item));
     cr_expect(find(report, GGLD_VERDICT_SAME, GGLD_SCOPE_TENSOR, "c", &item));
     cr_expect(find(report, GGLD_VERDICT_DIFFERS, GGLD_SCOPE_CHUNKS, "", &item));
-    cr_expect_not_null(strstr(item.message, "1 of "), "got: %s", item.message);
+    cr_expect_not_null(strstr(item.message, " chunks differs, the first at "),
+                       "got: %s", item.message);
     cr_expect(find(report, GGLD_VERDICT_SAME, GGLD_SCOPE_METADATA, "", &item));
     ggld_verify_report_free(report);
 }
@@ -239,6 +240,22 @@ Test(verify, a_byte_of_padding_is_in_a_chunk)
     ggld_verify_report_free(report);
 }
 
+Test(verify, a_single_chunk_is_no_chunks)
+{
+    static const char expected[] = "1 of 1 chunk differs, the first at ";
+    ggld_verify_item item;
+    model_write_abc(path);
+    ggld_manifest *m = hash_as(path, path, BIT_SHA256, 0);
+    model_flip(path, offset_of("t"));
+    ggld_verify_report *report = verify(m);
+    cr_assert(find(report, GGLD_VERDICT_DIFFERS, GGLD_SCOPE_CHUNKS, "", &item),
+              "got: %s", ggld_verify_report_summary(report));
+    cr_expect_eq(strncmp(item.message, expected, strlen(expected)), 0,
+                 "expected %s..., got: %s", expected, item.message);
+    ggld_verify_report_free(report);
+    ggld_manifest_free(m);
+}
+
 Test(verify, a_manifest_of_another_model_is_refused_before_reading)
 {
     static const model_tensor other[] = {
@@ -249,8 +266,10 @@ Test(verify, a_manifest_of_another_model_is_refused_before_reading)
     ggld_status got = verify_path(path, manifest, &report, &err);
     cr_expect_eq(got, GGLD_E_INVALID, "expected GGLD_E_INVALID, got %s",
                  ggld_status_name(got));
-    cr_expect_not_null(strstr(err.message, "another model: 0 of the 4 tensors"),
-                       "got: %s", err.message);
+    const char *says = strstr(err.message, "another model: 0 of the 4 tensors");
+    cr_assert_not_null(says, "got: %s", err.message);
+    cr_expect_str_eq(strstr(says, "which"), "which has 1 other", "got: %s",
+                     err.message);
 }
 
 /* Not when one name is the same, or all may have been renamed. */
