@@ -16,7 +16,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define MAX_WAYS 12
 /* Of the stream's budget beside its file, and of the cgroup's limit. */
 #define BUDGET_PART 32
 #define LIMIT_PART  4
@@ -28,76 +27,70 @@ typedef enum against {
     BESIDE   /* for information, or with a ratio of its own */
 } against;
 
-typedef struct way_row {
+/* The tables that a way is in, as bits. */
+enum { PREFETCH = 1, STREAM = 2, FIRST_ROW = 4, VALUES = 8 };
+
+static const struct {
+    unsigned tables;
     const char *name;
     against as;
     bench_way way;
-    series times;
-} way_row;
+} ways[] = {
+    { PREFETCH | STREAM, "direct reads, depth 4", BEST, way_direct },
+    { PREFETCH | STREAM, "4 threads of pread, quarters", BEST,
+      way_pread_quarters },
+    { PREFETCH | STREAM, "4 threads of pread, 4 MiB in turn", BEST,
+      way_pread_turns },
+    { PREFETCH | STREAM, "direct reads, depth 4, into huge pages", BESIDE,
+      way_direct_huge },
+    { PREFETCH, "touch the map in order", BESIDE, way_touch },
+    { PREFETCH, "touch a sixteenth under MADV_RANDOM, times 16", BESIDE,
+      way_touch_random },
+    { PREFETCH, "ggld prefetch", OURS, way_prefetch },
+    { PREFETCH, "ggld prefetch --io map", VARIANT, way_prefetch_map },
+    { PREFETCH, "ggld prefetch --io uring", VARIANT, way_prefetch_uring },
+    { STREAM, "ggld stream", OURS, way_stream },
+    { STREAM, "ggld stream --io pread", VARIANT, way_stream_pread },
+    { STREAM, "ggld stream --io map", VARIANT, way_stream_map },
+    { STREAM, "ggld stream --io uring", VARIANT, way_stream_uring },
+    { FIRST_ROW, "preads of the same bytes", BEST, way_first_row_pread },
+    { FIRST_ROW, "ggld", OURS, way_first_row },
+    { VALUES, "1 worker", BEST, way_values_1 },
+    { VALUES, "2 workers", OURS, way_values_2 },
+    { VALUES, "1 thread, no jobs", BESIDE, way_values_plain_1 },
+    { VALUES, "2 threads, no jobs", BESIDE, way_values_plain_2 },
+};
+#define N_WAYS (sizeof ways / sizeof ways[0])
 
 typedef struct table {
+    unsigned bit;
     const char *key;
     const char *title;
-    bool warm;    /* the file is in the page cache */
-    bool limited; /* in a cgroup of a quarter of the file */
-    way_row rows[MAX_WAYS];
+    bool warm;      /* the file is in the page cache */
+    bool limited;   /* in a cgroup of a quarter of the file */
     bool file_only; /* cold is the file, and not all else that runs here: what
                        that reads again would be measured too */
     bool wanted;    /* all are where none was named */
+    series times[N_WAYS];
 } table;
 
-#define NONE_YET \
-    {            \
-        .n = 0   \
-    }
 static table tables[] = {
-    { "prefetch",
-      "warm the whole file, cold",
-      false,
-      false,
-      { { "direct reads, depth 4", BEST, way_direct, NONE_YET },
-        { "4 threads of pread, quarters", BEST, way_pread_quarters, NONE_YET },
-        { "4 threads of pread, 4 MiB in turn", BEST, way_pread_turns,
-          NONE_YET },
-        { "direct reads, depth 4, into huge pages", BESIDE, way_direct_huge,
-          NONE_YET },
-        { "touch the map in order", BESIDE, way_touch, NONE_YET },
-        { "touch a sixteenth under MADV_RANDOM, times 16", BESIDE,
-          way_touch_random, NONE_YET },
-        { "ggld prefetch", OURS, way_prefetch, NONE_YET },
-        { "ggld prefetch --io map", VARIANT, way_prefetch_map, NONE_YET },
-        { "ggld prefetch --io uring", VARIANT, way_prefetch_uring,
-          NONE_YET } } },
-    { "stream",
-      "stream the whole file, cold, with a budget of a thirty-second of its "
-      "size, in a cgroup of a quarter of it",
-      false,
-      true,
-      { { "direct reads, depth 4", BEST, way_direct, NONE_YET },
-        { "4 threads of pread, quarters", BEST, way_pread_quarters, NONE_YET },
-        { "4 threads of pread, 4 MiB in turn", BEST, way_pread_turns,
-          NONE_YET },
-        { "direct reads, depth 4, into huge pages", BESIDE, way_direct_huge,
-          NONE_YET },
-        { "ggld stream", OURS, way_stream, NONE_YET },
-        { "ggld stream --io pread", VARIANT, way_stream_pread, NONE_YET },
-        { "ggld stream --io map", VARIANT, way_stream_map, NONE_YET },
-        { "ggld stream --io uring", VARIANT, way_stream_uring, NONE_YET } } },
-    { "first_row",
-      "open, and dequantise the last tensor's first row, cold",
-      false,
-      false,
-      { { "preads of the same bytes", BEST, way_first_row_pread, NONE_YET },
-        { "ggld", OURS, way_first_row, NONE_YET } },
-      true },
-    { "values",
-      "dequantise the whole file out of the page cache",
-      true,
-      false,
-      { { "1 worker", BEST, way_values_1, NONE_YET },
-        { "2 workers", OURS, way_values_2, NONE_YET },
-        { "1 thread, no jobs", BESIDE, way_values_plain_1, NONE_YET },
-        { "2 threads, no jobs", BESIDE, way_values_plain_2, NONE_YET } } },
+    { .bit = PREFETCH,
+      .key = "prefetch",
+      .title = "warm the whole file, cold" },
+    { .bit = STREAM,
+      .key = "stream",
+      .title = "stream the whole file, cold, with a budget of a thirty-second "
+               "of its size, in a cgroup of a quarter of it",
+      .limited = true },
+    { .bit = FIRST_ROW,
+      .key = "first_row",
+      .title = "open, and dequantise the last tensor's first row, cold",
+      .file_only = true },
+    { .bit = VALUES,
+      .key = "values",
+      .title = "dequantise the whole file out of the page cache",
+      .warm = true },
 };
 #define N_TABLES (sizeof tables / sizeof tables[0])
 
@@ -186,41 +179,48 @@ static table *table_of(const char *key)
     return NULL;
 }
 
+/* The table's next way, from i on; N_WAYS: there is none. */
+static size_t next_way(const table *t, size_t i)
+{
+    while (i < N_WAYS && (ways[i].tables & t->bit) == 0)
+        i++;
+    return i;
+}
+
 static void run_table(const bench *b, table *t)
 {
     for (int run = 0; run < b->n_runs; run++)
-        for (int i = 0; i < MAX_WAYS && t->rows[i].way != NULL; i++) {
+        for (size_t i = next_way(t, 0); i < N_WAYS; i = next_way(t, i + 1)) {
             if (!t->warm)
                 make_cold(b, t->file_only);
-            series_add(
-                &t->rows[i].times,
-                in_child(b, t->rows[i].way, t->limited, just_time).seconds);
+            series_add(&t->times[i],
+                       in_child(b, ways[i].way, t->limited, just_time).seconds);
         }
 }
 
-/* The row of that kind with the least median; NULL: none could be done. */
-static const way_row *best_of(const table *t, against as)
+/* The way of that kind with the least median; N_WAYS: none could be done. */
+static size_t best_of(const table *t, against as)
 {
-    const way_row *best = NULL;
-    for (int i = 0; i < MAX_WAYS && t->rows[i].way != NULL; i++)
-        if (t->rows[i].as == as && t->rows[i].times.n != 0 &&
-            (best == NULL ||
-             series_median(&t->rows[i].times) < series_median(&best->times)))
-            best = &t->rows[i];
+    size_t best = N_WAYS;
+    for (size_t i = next_way(t, 0); i < N_WAYS; i = next_way(t, i + 1))
+        if (ways[i].as == as && t->times[i].n != 0 &&
+            (best == N_WAYS ||
+             series_median(&t->times[i]) < series_median(&t->times[best])))
+            best = i;
     return best;
 }
 
 static double best_seconds(const table *t, against as)
 {
-    const way_row *best = best_of(t, as);
-    return best != NULL ? series_median(&best->times) : (double)NAN;
+    size_t best = best_of(t, as);
+    return best < N_WAYS ? series_median(&t->times[best]) : (double)NAN;
 }
 
 static double seconds_of(const table *t, bench_way way)
 {
-    for (int i = 0; i < MAX_WAYS && t->rows[i].way != NULL; i++)
-        if (t->rows[i].way == way)
-            return series_median(&t->rows[i].times);
+    for (size_t i = next_way(t, 0); i < N_WAYS; i = next_way(t, i + 1))
+        if (ways[i].way == way)
+            return series_median(&t->times[i]);
     return (double)NAN;
 }
 
@@ -237,8 +237,8 @@ static void print_table(const bench *b, const table *t)
                                          : "");
     figures_table(b->out, t->key, title, "way", columns,
                   sizeof columns / sizeof columns[0]);
-    for (int i = 0; i < MAX_WAYS && t->rows[i].way != NULL; i++) {
-        const series *times = &t->rows[i].times;
+    for (size_t i = next_way(t, 0); i < N_WAYS; i = next_way(t, i + 1)) {
+        const series *times = &t->times[i];
         double median = series_median(times);
         /* Of the first row the file's size says nothing. */
         double cells[] = { median,
@@ -247,7 +247,7 @@ static void print_table(const bench *b, const table *t)
                                : (double)b->file.size_bytes / median / 1e9,
                            best_seconds(t, BEST) / median, series_least(times),
                            series_most(times) };
-        figures_row(b->out, t->rows[i].name, cells);
+        figures_row(b->out, ways[i].name, cells);
     }
     figures_table_end(b->out);
 }
@@ -256,9 +256,9 @@ static void print_table(const bench *b, const table *t)
 
 static void name_best(const bench *b, const table *t, const char *key)
 {
-    const way_row *best = best_of(t, BEST);
+    size_t best = best_of(t, BEST);
     figures_text(b->out, key, "the best of others",
-                 best != NULL ? best->name : "none");
+                 best < N_WAYS ? ways[best].name : "none");
 }
 
 static void promise_prefetch(const bench *b, const table *t)
