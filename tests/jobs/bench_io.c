@@ -6,6 +6,7 @@
 #include "bench_io.h"
 #include "cgroup.h"
 #include "figures.h"
+#include "memory.h"
 #include "model.h"
 
 #include <fcntl.h>
@@ -127,9 +128,9 @@ static measured time_and_peak(const bench *b, bench_way way)
 
 static measured time_and_growth(const bench *b, bench_way way)
 {
-    uint64_t before = bench_cached(&b->file);
+    uint64_t before = memory_cached(b->file.path);
     measured m = { way(&b->file), 0 };
-    m.bytes = bench_cached(&b->file) - before;
+    m.bytes = memory_cached(b->file.path) - before;
     return m;
 }
 
@@ -158,7 +159,7 @@ static measured in_child(const bench *b, bench_way way, bool limited,
 /* Everything out of the page cache that may be, or just the file. */
 static void make_cold(const bench *b, bool file_only)
 {
-    model_chill(b->file.path);
+    memory_chill(b->file.path);
     if (file_only)
         return;
     int fd = open("/proc/sys/vm/drop_caches", O_WRONLY | O_CLOEXEC);

@@ -64,9 +64,6 @@ double way_first_row_pread(const bench_file *file);
  * two windows of readahead. */
 uint64_t bench_first_row_allowance(const bench_file *file);
 
-/* Bytes of the file in the page cache. */
-uint64_t bench_cached(const bench_file *file);
-
 /* Watches, from a thread of its own, anonymous memory and the file's pages. */
 typedef struct bench_watch bench_watch;
 bench_watch *bench_watch_start(const bench_file *file);

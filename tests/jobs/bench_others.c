@@ -3,6 +3,7 @@
  * looking at what is in memory. */
 #include "bench_io.h"
 #include "figures.h"
+#include "memory.h"
 
 #include <fcntl.h>
 #include <glob.h>
@@ -253,25 +254,6 @@ uint64_t bench_first_row_allowance(const bench_file *file)
            2 * readahead_of(file->path);
 }
 
-uint64_t bench_cached(const bench_file *file)
-{
-    size_t n = (size_t)(file->size_bytes + 4095) / 4096;
-    unsigned char *pages = malloc(n);
-    uint64_t sum = 0;
-    int fd = open(file->path, O_RDONLY | O_CLOEXEC);
-    void *map =
-        mmap(NULL, (size_t)file->size_bytes, PROT_READ, MAP_SHARED, fd, 0);
-    if (map != MAP_FAILED && pages != NULL &&
-        mincore(map, (size_t)file->size_bytes, pages) == 0)
-        for (size_t i = 0; i < n; i++)
-            sum += (pages[i] & 1) != 0 ? 4096 : 0;
-    if (map != MAP_FAILED)
-        munmap(map, (size_t)file->size_bytes);
-    close(fd);
-    free(pages);
-    return sum;
-}
-
 struct bench_watch {
     const bench_file *file;
     pthread_t thread;
@@ -279,25 +261,12 @@ struct bench_watch {
     uint64_t peak_bytes;
 };
 
-static uint64_t anon_bytes(void)
-{
-    unsigned long long kib = 0;
-    char line[128];
-    FILE *f = fopen("/proc/self/status", "r");
-    while (f != NULL && fgets(line, sizeof line, f) != NULL &&
-           sscanf(line, "RssAnon: %llu", &kib) != 1)
-        continue;
-    if (f != NULL)
-        fclose(f);
-    return (uint64_t)kib * 1024;
-}
-
 static void *watch_run(void *arg)
 {
     bench_watch *w = arg;
     const struct timespec pause = { 0, 20000000 };
     while (!w->stop) {
-        uint64_t sum = anon_bytes() + bench_cached(w->file);
+        uint64_t sum = memory_anon() + memory_cached(w->file->path);
         w->peak_bytes = sum > w->peak_bytes ? sum : w->peak_bytes;
         nanosleep(&pause, NULL);
     }

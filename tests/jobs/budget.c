@@ -166,7 +166,7 @@ static void stream(const variant *v, const char *path)
     options.format = v->format;
     options.flags = v->flags;
     options.max_resident_bytes = BUDGET_BYTES;
-    model_chill(path);
+    memory_chill(path);
     uv_loop_init(&loop);
     MUST(ggld_stream_start(&job, &loop, file, NULL, 0, &options, on_chunk,
                            outcome_done, &r, &err),

@@ -2,6 +2,7 @@
 /* The README's example of jobs, on a model made for it: what it prints, and
  * that the first values come before the rest is warm. */
 #include "check.h"
+#include "memory.h"
 #include "model.h"
 
 #include <stdlib.h>
@@ -43,7 +44,7 @@ int main(int argc, char **argv)
     if (argc != 2)
         return 99;
     char *path = model_write(tensors, 2);
-    model_chill(path);
+    memory_chill(path);
     int rc = run(argv[1], path, said, sizeof said);
     const char *first = strstr(said, "first values: ");
     const char *all = strstr(said, "all is warm\n");

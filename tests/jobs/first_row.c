@@ -4,6 +4,7 @@
  * them is a hole; the metadata, and the tensor whose row is read, are data. */
 #include "bench_io.h"
 #include "check.h"
+#include "memory.h"
 #include "model.h"
 
 #include <fcntl.h>
@@ -25,10 +26,10 @@ static char *make_file(uint64_t hole_bytes)
 
 static uint64_t grown_by(const bench_file *file)
 {
-    model_chill(file->path);
-    uint64_t before = bench_cached(file);
+    memory_chill(file->path);
+    uint64_t before = memory_cached(file->path);
     (void)way_first_row(file);
-    return bench_cached(file) - before;
+    return memory_cached(file->path) - before;
 }
 
 int main(void)

@@ -2,14 +2,13 @@
 /* A model four times as large as the memory that the process may use: streamed
  * in each way, rows gathered at random, dequantised to its end, without being
  * killed. Its data is not zeros, and is checked. */
-#include "cgroup.h"
 #include "check.h"
+#include "limited.h"
 #include "memory.h"
 #include "model.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #define LIMIT_BYTES  (64u << 20)
@@ -195,7 +194,7 @@ static void dequantise_all(ggld_file *file)
     free(values);
 }
 
-static int go_through(const char *path)
+static int go_through(const void *path)
 {
     ggld_file *file = model_open(path, 0);
     for (uint32_t io = GGLD_IO_AUTO; io <= GGLD_IO_URING; io++)
@@ -211,30 +210,16 @@ static int go_through(const char *path)
 
 int main(void)
 {
-    char why[1200];
     cgroup group;
-    int code;
-    if (!cgroup_make(&group, LIMIT_BYTES, why, sizeof why)) {
-        printf("skipped: %s\n", why);
+    uint64_t peak;
+    if (!limited_make(&group, LIMIT_BYTES))
         return 77;
-    }
     char *path = model_write_layers(N_TENSORS, 4 * LIMIT_BYTES / N_TENSORS);
-    model_chill(path);
-    pid_t child = fork();
-    if (child == 0)
-        _exit(cgroup_enter(&group) ? go_through(path) : 99);
-    waitpid(child, &code, 0);
-    CHECK(WIFEXITED(code) && WEXITSTATUS(code) == 0,
-          "expected the child to succeed, got %s %d",
-          WIFSIGNALED(code) ? "signal" : "exit",
-          WIFSIGNALED(code) ? WTERMSIG(code) : WEXITSTATUS(code));
-    uint64_t peak = cgroup_peak(&group);
-    printf("peak of the cgroup: %llu MiB of %u\n",
-           (unsigned long long)peak >> 20, LIMIT_BYTES >> 20);
+    memory_chill(path);
+    limited_run(&group, go_through, path, &peak);
     CHECK(peak == 0 || peak > BUDGET_BYTES / 2,
           "expected the child's memory to be counted, got %llu bytes",
           (unsigned long long)peak);
-    cgroup_remove(&group);
     model_remove(path);
     return n_failed != 0;
 }

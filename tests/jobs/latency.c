@@ -11,6 +11,7 @@
  * attempts, in processor time. The longest turn is printed and not judged. The
  * loop never sleeps here, so that what a turn takes is what callbacks take. */
 #include "check.h"
+#include "memory.h"
 #include "model.h"
 
 #include <inttypes.h>
@@ -432,7 +433,7 @@ int main(void)
         static turns t;
         memset(&t, 0, sizeof t);
         t.path = path;
-        model_chill(path);
+        memory_chill(path);
         attempt(&t);
         look(&t, &all);
         n_fired += t.n_fired;

@@ -2,7 +2,6 @@
 #include "memory.h"
 
 #include <fcntl.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,25 +10,53 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-uint64_t memory_cached(const char *path)
+static void must(bool good, const char *what)
+{
+    if (good)
+        return;
+    perror(what);
+    exit(99);
+}
+
+void memory_chill(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    must(fd >= 0 && fdatasync(fd) == 0 &&
+             posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED) == 0,
+         path);
+    close(fd);
+}
+
+bool *memory_pages(const char *path, size_t *n)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     struct stat st;
-    uint64_t n = 0;
     int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0 || fstat(fd, &st) != 0)
-        exit(99);
+    must(fd >= 0 && fstat(fd, &st) == 0, path);
     size_t size = (size_t)st.st_size;
-    unsigned char *pages = malloc(size / page + 1);
+    *n = (size + page - 1) / page;
+    bool *cached = calloc(*n + 1, sizeof *cached);
+    unsigned char *pages = malloc(*n + 1);
     void *map = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0);
-    if (pages == NULL || map == MAP_FAILED || mincore(map, size, pages) != 0)
-        exit(99);
-    for (size_t i = 0; i * page < size; i++)
-        n += (pages[i] & 1) != 0 ? page : 0;
+    must(cached != NULL && pages != NULL && map != MAP_FAILED &&
+             mincore(map, size, pages) == 0,
+         path);
+    for (size_t i = 0; i < *n; i++)
+        cached[i] = (pages[i] & 1) != 0;
     munmap(map, size);
     free(pages);
     close(fd);
-    return n;
+    return cached;
+}
+
+uint64_t memory_cached(const char *path)
+{
+    size_t n, n_cached = 0;
+    bool *cached = memory_pages(path, &n);
+    for (size_t i = 0; i < n; i++)
+        n_cached += cached[i];
+    free(cached);
+    return (uint64_t)n_cached * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
 uint64_t memory_mapped(const char *path)
@@ -70,8 +97,7 @@ uint64_t memory_readahead(const char *path)
     struct stat st;
     char name[80];
     unsigned long long kib = 8192;
-    if (stat(path, &st) != 0)
-        exit(99);
+    must(stat(path, &st) == 0, path);
     snprintf(name, sizeof name, "/sys/class/bdi/%u:%u/read_ahead_kb",
              major(st.st_dev), minor(st.st_dev));
     FILE *f = fopen(name, "r");

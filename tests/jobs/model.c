@@ -5,7 +5,6 @@
 #include "model.h"
 
 #include <endian.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -176,13 +175,4 @@ ggld_file *model_open(const char *path, uint32_t flags)
         exit(99);
     }
     return file;
-}
-
-void model_chill(const char *path)
-{
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0 || fdatasync(fd) != 0 ||
-        posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED) != 0)
-        die(path);
-    close(fd);
 }

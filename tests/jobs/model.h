@@ -32,7 +32,4 @@ uint8_t model_byte(uint64_t offset);
 
 ggld_file *model_open(const char *path, uint32_t flags);
 
-/* Writes to disk and drops from the page cache. */
-void model_chill(const char *path);
-
 #endif /* TEST_JOBS_MODEL_H */

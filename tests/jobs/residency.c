@@ -55,7 +55,7 @@ static void test_warm_and_drop(uint32_t open_flags)
     ggld_view first;
     ggld_error err;
 
-    model_chill(path);
+    memory_chill(path);
     advise(&view, GGLD_ADVISE_DROP);
     uint64_t got = resident(&view, "dropped");
     CHECK(got <= slack, "dropped: expected about none of %llu bytes, got %llu",
@@ -106,7 +106,7 @@ static void test_prefetch_budget(uint32_t io)
     options.progress = outcome_progress;
     head.n_elems = options.max_resident_bytes / 18 * 32;
     advise(&view, GGLD_ADVISE_DROP);
-    model_chill(path);
+    memory_chill(path);
     uint64_t before = memory_cached(path);
     uv_loop_init(&loop);
     MUST(ggld_prefetch_start(&job, &loop, &view, 1, &options, outcome_done, &o,
@@ -154,7 +154,7 @@ static void test_stream_leaves_nothing(uint32_t io)
     uint64_t left = 0;
     options.io = io;
     options.max_resident_bytes = 4u << 20;
-    model_chill(path);
+    memory_chill(path);
     uv_loop_init(&loop);
     MUST(ggld_stream_start(&job, &loop, file, NULL, 0, &options, pass_by,
                            outcome_done, &o, &err),
@@ -255,7 +255,7 @@ static void test_lock(void)
     ggld_file *file = model_open(path, 0);
     ggld_view view = ggld_tensor_view(ggld_tensor_at(file, 3));
     ggld_error err;
-    model_chill(path);
+    memory_chill(path);
     ggld_status status = ggld_view_lock(&view, &err);
     if (status == GGLD_E_LIMIT) {
         printf("left out: %s\n", err.message);

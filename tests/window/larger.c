@@ -2,13 +2,13 @@
 /* A window four times as large as the memory that the process may use: gone
  * through in order, touched at random, filled by range, without being killed and
  * within the budget. The blocks it is made of are checked, too. */
-#include "../jobs/cgroup.h"
 #include "../jobs/check.h"
+#include "../jobs/limited.h"
+#include "../jobs/memory.h"
 #include "../jobs/model.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <ggld/window.h>
@@ -129,40 +129,22 @@ static int go_through(const char *path, uint32_t flags)
     return n_failed != 0;
 }
 
+static int both_ways(const void *path)
+{
+    int code = go_through(path, GGLD_WINDOW_NO_AHEAD);
+    return code == 0 ? go_through(path, 0) : code;
+}
+
 int main(void)
 {
     model_tensor tensor = { GGLD_TYPE_Q4_0, N_ROWS, ROW_ELEMS };
-    char why[1200];
     cgroup group;
-    int code;
-    if (!cgroup_make(&group, LIMIT_BYTES, why, sizeof why)) {
-        printf("skipped: %s\n", why);
+    uint64_t peak;
+    if (!limited_make(&group, LIMIT_BYTES))
         return 77;
-    }
     char *path = model_write(&tensor, 1);
-    model_chill(path);
-    fflush(stdout);
-    pid_t child = fork();
-    if (child == 0) {
-        code =
-            cgroup_enter(&group) ? go_through(path, GGLD_WINDOW_NO_AHEAD) : 99;
-        code = code == 0 ? go_through(path, 0) : code;
-        fflush(stdout);
-        _exit(code);
-    }
-    waitpid(child, &code, 0);
-    bool skipped = WIFEXITED(code) && WEXITSTATUS(code) == 77;
-    CHECK(skipped || (WIFEXITED(code) && WEXITSTATUS(code) == 0),
-          "expected the child to succeed, got %s %d",
-          WIFSIGNALED(code) ? "signal" : "exit",
-          WIFSIGNALED(code) ? WTERMSIG(code) : WEXITSTATUS(code));
-    uint64_t peak = cgroup_peak(&group);
-    printf("peak of the cgroup, page cache included: %llu MiB of %llu; the "
-           "window: %llu MiB\n",
-           (unsigned long long)peak >> 20,
-           (unsigned long long)LIMIT_BYTES >> 20,
-           (unsigned long long)LIMIT_BYTES * 4 >> 20);
-    cgroup_remove(&group);
+    memory_chill(path);
+    bool skipped = limited_run(&group, both_ways, path, &peak) == 77;
     model_remove(path);
     if (skipped)
         printf("skipped: this system offers no userfaultfd\n");
