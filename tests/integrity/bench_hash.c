@@ -25,6 +25,7 @@
 #include <ggld/integrity.h>
 
 #include "../jobs/figures.h"
+#include "../jobs/memory.h"
 #include "model.h"
 
 #define OPEN_ROUNDS 15
@@ -45,24 +46,14 @@ static void must(ggld_status status, const ggld_error *err)
 
 /* ---- ggld ---- */
 
-static long max_rss_anon_kib;
+static uint64_t most_anon_bytes;
 
 static void sample_memory(ggld_job *job, uint64_t done, uint64_t total,
                           void *user)
 {
-    char line[128];
-    long kib;
-    FILE *f = fopen("/proc/self/status", "r");
-    (void)job;
-    (void)done;
-    (void)total;
-    (void)user;
-    while (f != NULL && fgets(line, sizeof line, f) != NULL)
-        if (sscanf(line, "RssAnon: %ld kB", &kib) == 1 &&
-            kib > max_rss_anon_kib)
-            max_rss_anon_kib = kib;
-    if (f != NULL)
-        fclose(f);
+    uint64_t now = memory_anon();
+    (void)job, (void)done, (void)total, (void)user;
+    most_anon_bytes = now > most_anon_bytes ? now : most_anon_bytes;
 }
 
 static void take_manifest(ggld_job *job, ggld_manifest *manifest,
@@ -300,7 +291,7 @@ static void bench_rates(const char *path, int rounds)
     rate("the same in four passes", &apart, bytes);
     figures_table_end(&out);
     figures_value(&out, "anonymous_mib", "most anonymous memory, MiB",
-                  (double)max_rss_anon_kib / 1024, 1);
+                  (double)most_anon_bytes / (1 << 20), 1);
     figures_promise(&out, "sha256_of_openssl",
                     "rate of sha256 of every tensor / openssl dgst -sha256",
                     series_median(&dgst) / series_median(&sha256), ">= 1.8");

@@ -119,27 +119,35 @@ ggld_status hash_whole(const char *path, const ggld_hash_options *options,
     return status;
 }
 
-ggld_status verify_path(const char *path, const ggld_manifest *manifest,
+ggld_status verify_file(ggld_file *file, const ggld_manifest *manifest,
+                        const ggld_verify_options *options,
                         ggld_verify_report **out, ggld_error *err)
 {
     uv_loop_t loop;
     ggld_job *job;
-    ggld_file *file;
     ending e = { 0 };
+    uv_loop_init(&loop);
+    ggld_status status = ggld_verify_start(&job, &loop, file, manifest, options,
+                                           take_report, &e, err);
+    status = run(&loop, status, &e, err);
+    must((status == GGLD_OK) == (e.report != NULL),
+         "expected a report with success only");
+    if (status == GGLD_OK)
+        *out = e.report;
+    return status;
+}
+
+ggld_status verify_path(const char *path, const ggld_manifest *manifest,
+                        ggld_verify_report **out, ggld_error *err)
+{
+    ggld_file *file;
     ggld_verify_options options = ggld_verify_options_init();
     options.path = path;
     ggld_status status = ggld_open_path(&file, path, NULL, err);
     if (status != GGLD_OK)
         return status;
-    uv_loop_init(&loop);
-    status = ggld_verify_start(&job, &loop, file, manifest, &options,
-                               take_report, &e, err);
-    status = run(&loop, status, &e, err);
+    status = verify_file(file, manifest, &options, out, err);
     ggld_close(file);
-    must((status == GGLD_OK) == (e.report != NULL),
-         "expected a report with success only");
-    if (status == GGLD_OK)
-        *out = e.report;
     return status;
 }
 

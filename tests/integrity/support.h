@@ -24,6 +24,9 @@ ggld_status hash_path(const char *path, const ggld_hash_options *options,
 /* The file as bytes. */
 ggld_status hash_whole(const char *path, const ggld_hash_options *options,
                        ggld_manifest **out, ggld_error *err);
+ggld_status verify_file(ggld_file *file, const ggld_manifest *manifest,
+                        const ggld_verify_options *options,
+                        ggld_verify_report **out, ggld_error *err);
 ggld_status verify_path(const char *path, const ggld_manifest *manifest,
                         ggld_verify_report **out, ggld_error *err);
 
