@@ -11,6 +11,7 @@
 
 #include "report.h"
 #include "shard.h"
+#include "stop.h"
 #include "verifying.h"
 
 /* ---- the manifest ---- */
@@ -173,6 +174,7 @@ static int verify(verifying *v)
     if (!v->from_cache)
         status = compare(v, &r);
     if (status != STATUS_GOOD) {
+        ggld_verify_report_free(r.report);
         verify_print_failed(v);
         return status;
     }
@@ -239,7 +241,8 @@ static int verify_set(const args *a, const ggld_file *set, uint32_t n_shards)
         return worst;
     if (all != NULL)
         js_array(all, NULL);
-    for (uint32_t i = 0; i < n_shards && worst != STATUS_USAGE; i++) {
+    for (uint32_t i = 0; i < n_shards && worst != STATUS_USAGE && !stop_asked();
+         i++) {
         char *named =
             set == NULL ? shard_beside(a->operands[0], i, n_shards) : NULL;
         const char *path =

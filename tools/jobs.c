@@ -148,11 +148,11 @@ int job_run_finish(job_run *r, struct uv_loop_s *loop)
         continue;
     (void)uv_loop_close(loop);
     progress_end(&r->bar);
-    if (r->result.code == GGLD_OK)
-        return STATUS_GOOD;
+    /* Also where the job had no more to do than end: nothing follows. */
     if (stop_asked())
         return report(r->path, "stopped by a signal");
-    return report_error(r->path, &r->result);
+    return r->result.code == GGLD_OK ? STATUS_GOOD
+                                     : report_error(r->path, &r->result);
 }
 
 void job_note(const job_run *r)

@@ -122,7 +122,6 @@ run residency --json "$work/names.gguf"
 json "residency: a row for each layer of each part" '[.layers[]|[.name,.tensors]]' \
     '[["token_embd",1],["enc.blk.0",2],["enc.blk.1",1],["dec.blk.0",1],["dec.blk.10",1],["v.blk.3",1],["v",1],["mm.0",1],["mm.2",1],["enc",1],["7",1],["blk",1]]'
 
-widest() { tr -d '\r' | awk '{ if (length > n) n = length } END { print n + 0 }'; }
 long=$(printf 'x%.0s' {1..60})
 of_names "$work/long.gguf" "$long.blk.0.weight" "$long.blk.1.weight" blk.0.weight
 run residency "$work/long.gguf"
@@ -143,22 +142,6 @@ if command -v script >/dev/null; then
 else
     skip "residency: rows as wide as the terminal" "no script(1)"
 fi
-
-# ---- the bar ----
-# Each read takes a while, so that there is one.
-for columns in 12 30 50 100; do
-    script -qec "stty cols $columns; strace -f -o /dev/null -e trace=pread64 \
-        -e inject=pread64:delay_enter=300000 '$ggld' hash '$sample'" /dev/null \
-        </dev/null 2>/dev/null | tr '\r' '\n' | sed 's/\x1b\[K//g' |
-        grep '^hashing' >"$work/bar"
-    if [ -s "$work/bar" ]; then
-        is "a bar of $columns columns at most" true \
-            "$([ "$(widest <"$work/bar")" -lt $columns ] && echo true || widest <"$work/bar")"
-    else
-        skip "a bar of $columns columns at most" \
-            "no strace, or no script, or no bar was drawn"
-    fi
-done
 
 # ---- stream ----
 expect "stream" 0 "page cache" "" stream --budget 1M "$sample"

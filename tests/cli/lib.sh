@@ -92,6 +92,11 @@ json() {
     is "$1" "$3" "$(jq -c "$2" "$work/out" 2>&1)"
 }
 
+# widest: of the lines of a terminal, in characters.
+widest() {
+    tr -d '\r' | awk '{ if (length > n) n = length } END { print n + 0 }'
+}
+
 # ---- making files by hand ----
 
 le() { # VALUE BYTES (up to 8)
