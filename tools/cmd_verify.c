@@ -16,47 +16,72 @@
 
 /* ---- the manifest ---- */
 
-/* What is checked and what is parsed are the same bytes. */
-static int take_manifest(verifying *v, const char *text, size_t size)
+/* What has a signature and what is parsed are the same bytes. */
+static int take_text(verifying *v, uint32_t format, const char *text,
+                     size_t size)
 {
-    uint32_t format = GGLD_MANIFEST_ANY;
     ggld_error err;
-    int status = format_parse(v->a, v->a->values[VERIFY_FORMAT], &format);
-    if (status == STATUS_GOOD && v->a->values[VERIFY_PUBKEY] != NULL)
+    int status = STATUS_GOOD;
+    if (v->a->values[VERIFY_PUBKEY] != NULL)
         status = verify_check_signature(v, text, size);
     if (status == STATUS_GOOD &&
         ggld_manifest_parse(&v->manifest, v->manifest_path, text, size, format,
                             &err) != GGLD_OK)
         status = report_error(v->path, &err);
-    if (status == STATUS_GOOD && v->a->values[VERIFY_ROOT] != NULL)
-        status = verify_check_root(v);
-    if (status == STATUS_GOOD)
-        verify_note_chunks(v);
+    return status;
+}
+
+/* The manifest holds the text. Only where its signature is to be checked is
+ * there a second one, meanwhile. */
+static int take_file(verifying *v, uint32_t format)
+{
+    char *text;
+    size_t size;
+    ggld_error err;
+    int status;
+    if (v->a->values[VERIFY_PUBKEY] == NULL) {
+        status = text_check(v->manifest_path);
+        if (status == STATUS_GOOD &&
+            ggld_manifest_read(&v->manifest, v->manifest_path, format, &err) !=
+                GGLD_OK)
+            status = report_error(v->path, &err);
+        return status;
+    }
+    status = text_read(v->manifest_path, &text, &size);
+    if (status != STATUS_GOOD)
+        return status;
+    status = take_text(v, format, text, size);
+    free(text);
     return status;
 }
 
 /* Given, or beside the file; or itself a digest. */
-static int read_manifest(verifying *v)
+static int take_manifest(verifying *v, uint32_t format)
 {
     const char *given = v->a->n_operands > 1 ? v->a->operands[1] : NULL;
-    char *text;
-    size_t size;
     bool bare = given != NULL && verify_is_bare_digest(given);
     int status;
     if (bare || (given != NULL && strncmp(given, "sha256:", 7) == 0)) {
         status = path_with(bare ? "sha256:" : "", given, v->manifest_path);
         return status != STATUS_GOOD ? status
-                                     : take_manifest(v, v->manifest_path,
-                                                     strlen(v->manifest_path));
+                                     : take_text(v, format, v->manifest_path,
+                                                 strlen(v->manifest_path));
     }
     status = given != NULL ? path_with(given, "", v->manifest_path)
                            : path_with(v->path, ".ggsum", v->manifest_path);
+    return status == STATUS_GOOD ? take_file(v, format) : status;
+}
+
+static int read_manifest(verifying *v)
+{
+    uint32_t format = GGLD_MANIFEST_ANY;
+    int status = format_parse(v->a, v->a->values[VERIFY_FORMAT], &format);
     if (status == STATUS_GOOD)
-        status = text_read(v->manifest_path, &text, &size);
-    if (status != STATUS_GOOD)
-        return status;
-    status = take_manifest(v, text, size);
-    free(text);
+        status = take_manifest(v, format);
+    if (status == STATUS_GOOD && v->a->values[VERIFY_ROOT] != NULL)
+        status = verify_check_root(v);
+    if (status == STATUS_GOOD)
+        verify_note_chunks(v);
     return status;
 }
 

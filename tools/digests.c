@@ -14,10 +14,9 @@
 
 #define TEXT_MAX_BYTES (1 << 30)
 
-static int read_fd(const char *path, int fd, char **text, size_t *size)
+static int check_fd(const char *path, int fd, size_t *size)
 {
     struct stat st;
-    size_t done = 0;
     if (fstat(fd, &st) != 0)
         return report_errno(path, errno, "cannot read");
     if (!S_ISREG(st.st_mode))
@@ -30,7 +29,26 @@ static int read_fd(const char *path, int fd, char **text, size_t *size)
     if (st.st_size > TEXT_MAX_BYTES)
         return report(path, "%lld bytes; a manifest or key has at most %d",
                       (long long)st.st_size, TEXT_MAX_BYTES);
-    size_t wanted = (size_t)st.st_size;
+    *size = (size_t)st.st_size;
+    return STATUS_GOOD;
+}
+
+/* Not waiting for a FIFO's other end. */
+static int open_text(const char *path, int *fd, size_t *size)
+{
+    *fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (*fd < 0)
+        return report_errno(path, errno, "cannot open");
+    int status = check_fd(path, *fd, size);
+    if (status != STATUS_GOOD)
+        close(*fd);
+    return status;
+}
+
+static int read_fd(const char *path, int fd, size_t wanted, char **text,
+                   size_t *size)
+{
+    size_t done = 0;
     char *data = malloc(wanted + 1);
     if (data == NULL)
         return report(path, "no memory for %zu bytes", wanted);
@@ -54,11 +72,23 @@ static int read_fd(const char *path, int fd, char **text, size_t *size)
 
 int text_read(const char *path, char **text, size_t *size)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0)
-        return report_errno(path, errno, "cannot open");
-    int status = read_fd(path, fd, text, size);
+    int fd;
+    size_t wanted = 0;
+    int status = open_text(path, &fd, &wanted);
+    if (status != STATUS_GOOD)
+        return status;
+    status = read_fd(path, fd, wanted, text, size);
     close(fd);
+    return status;
+}
+
+int text_check(const char *path)
+{
+    int fd;
+    size_t size = 0;
+    int status = open_text(path, &fd, &size);
+    if (status == STATUS_GOOD)
+        close(fd);
     return status;
 }
 

@@ -15,6 +15,8 @@
 /* All of a regular file of up to 1 GiB, a NUL behind it; to be freed. Exit
  * status; what is wrong has been reported. */
 int text_read(const char *path, char **text, size_t *size);
+/* The same of a file that others read: is it one? */
+int text_check(const char *path);
 
 /* path with ending behind it. Exit status. */
 int path_with(const char *path, const char *ending, char out[DIGESTS_PATH_MAX]);
