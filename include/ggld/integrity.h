@@ -290,7 +290,8 @@ GGLD_API bool ggld_verify_report_at(const ggld_verify_report *report,
  * manifest that says nothing of the file is a failure. */
 GGLD_API bool ggld_verify_report_good(const ggld_verify_report *report);
 /* Good, and nothing UNCOVERED: of the whole file, or of the metadata and of the
- * tensors (together, each, or by chunks) there was a digest. */
+ * tensors (together, each, or by chunks) there was a digest. What `ggld verify
+ * --complete` wants. */
 GGLD_API bool ggld_verify_report_complete(const ggld_verify_report *report);
 
 typedef struct ggld_verify_info {
