@@ -12,7 +12,7 @@
 #include "shards.h"
 
 /* Larger than any chunk's gap, and than half of an extent. */
-#define N_ELEMS 600000u
+#define N_ELEMS 240000u
 
 static const uint32_t places[] = { 0, 1, 0, 0, 1 }; /* in the shard */
 
