@@ -71,6 +71,7 @@ typedef struct table {
     bool limited;   /* in a cgroup of a quarter of the file */
     bool file_only; /* cold is the file, and not all else that runs here: what
                        that reads again would be measured too */
+    int more_runs;  /* than were asked for, times: it takes no time at all */
     bool wanted;    /* all are where none was named */
     series times[N_WAYS];
 } table;
@@ -87,7 +88,8 @@ static table tables[] = {
     { .bit = FIRST_ROW,
       .key = "first_row",
       .title = "open, and dequantise the last tensor's first row, cold",
-      .file_only = true },
+      .file_only = true,
+      .more_runs = 5 },
     { .bit = VALUES,
       .key = "values",
       .title = "dequantise the whole file out of the page cache",
@@ -188,9 +190,16 @@ static size_t next_way(const table *t, size_t i)
     return i;
 }
 
+static int runs_of(const bench *b, const table *t)
+{
+    int n = b->n_runs * (t->more_runs != 0 ? t->more_runs : 1);
+    return n < SERIES_MAX ? n : SERIES_MAX;
+}
+
 static void run_table(const bench *b, table *t)
 {
-    for (int run = 0; run < b->n_runs; run++)
+    int n_runs = runs_of(b, t);
+    for (int run = 0; run < n_runs; run++)
         for (size_t i = next_way(t, 0); i < N_WAYS; i = next_way(t, i + 1)) {
             if (!t->warm)
                 make_cold(b, t->file_only);
@@ -427,7 +436,9 @@ int main(int argc, char **argv)
     figures_begin(&out, json);
     figures_value(&out, "file_bytes", "bytes of the file",
                   (double)b.file.size_bytes, 0);
-    figures_value(&out, "runs", "medians of runs", b.n_runs, 0);
+    figures_value(&out, "runs",
+                  "medians of runs (of the first row 5 times as many)",
+                  b.n_runs, 0);
     figures_text(&out, "stream_limited", "a cgroup limits the stream",
                  b.has_group ? "yes" : "no");
     run_all(&b);
