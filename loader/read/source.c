@@ -97,44 +97,52 @@ static int open_again(int fd)
     return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 }
 
-/* The first byte from `from` on that is in no hole, and where the next hole
- * begins; *first is UINT64_MAX where there is none. */
-static bool next_extent(int fd, uint64_t from, uint64_t *first, uint64_t *end)
+/* The first byte from `from` on that is in no hole; UINT64_MAX: there is none.
+ * false: the file system does not tell. */
+static bool next_data(int fd, uint64_t from, uint64_t *first)
 {
     off_t data = lseek(fd, (off_t)from, SEEK_DATA);
-    *first = UINT64_MAX;
-    if (data < 0)
-        return errno == ENXIO;
-    off_t hole = lseek(fd, data, SEEK_HOLE);
-    *first = (uint64_t)data;
-    *end = (uint64_t)hole;
-    return hole > data;
+    *first = data < 0 ? UINT64_MAX : (uint64_t)data;
+    return data >= 0 || errno == ENXIO;
 }
 
-uint64_t ggld_source_data_end(const ggld_source *source, uint64_t from)
+/* Positions are the descriptor's file's; from is less than to. */
+static uint64_t find_data_end(int fd, uint64_t from, uint64_t to)
 {
-    uint64_t offset = 0, first, end, hole = source->size_bytes;
-    int fd = ggld_source_fd(source, &offset);
-    int own = fd < 0 ? -1 : open_again(fd);
-    /* Most files end with data. */
-    uint64_t look = hole - (hole > from);
+    uint64_t first, hole = to - 1;
 
-    if (own < 0)
-        return source->size_bytes;
+    /* Most end with data. How far that goes is not asked: it may take long. */
+    if (!next_data(fd, hole, &first) || first == hole)
+        return to;
     /* From hole on there is nothing else; there may be data up to from. */
     while (from < hole) {
-        if (!next_extent(own, offset + look, &first, &end)) {
-            from = source->size_bytes;
-            break;
-        }
-        if (first >= offset + hole)
+        uint64_t look = from + (hole - from) / 2;
+        if (!next_data(fd, look, &first))
+            return to;
+        if (first >= hole) {
             hole = look;
-        else
-            from = ggld_min_u64(end - offset, source->size_bytes);
-        look = from + (hole - from) / 2;
+            continue;
+        }
+        off_t end = lseek(fd, (off_t)first, SEEK_HOLE);
+        if (end < 0 || (uint64_t)end <= first)
+            return to;
+        from = ggld_min_u64((uint64_t)end, to);
     }
-    close(own);
     return from;
+}
+
+uint64_t ggld_source_data_end(const ggld_source *source, uint64_t from,
+                              uint64_t to)
+{
+    uint64_t offset = 0;
+    int fd = ggld_source_fd(source, &offset);
+    int own = fd < 0 || from >= to ? -1 : open_again(fd);
+
+    if (own < 0)
+        return to;
+    uint64_t end = find_data_end(own, offset + from, offset + to) - offset;
+    close(own);
+    return end;
 }
 
 bool ggld_source_lost(const ggld_source *source, uint64_t offset, uint64_t size)

@@ -39,10 +39,12 @@ int ggld_source_fd(const ggld_source *source, uint64_t *offset);
 bool ggld_source_stamp(const ggld_source *source, ggld_stamp *out);
 /* How many bytes of the range its file has now; false where it is not known. */
 bool ggld_source_size_now(const ggld_source *source, uint64_t *out);
-/* Where the last bytes from `from` on end that are in no hole, as far as the
- * file system knows holes: only zeros follow. The size where it knows none,
- * `from` where there is nothing else. Reads nothing; some 60 steps at most. */
-uint64_t ggld_source_data_end(const ggld_source *source, uint64_t from);
+/* Where the last bytes between `from` and `to` end that are in no hole, as far
+ * as the file system knows holes: only zeros follow up to `to`. `to` where it
+ * knows none, `from` where there is nothing else. Reads nothing; some 60 steps
+ * at most. */
+uint64_t ggld_source_data_end(const ggld_source *source, uint64_t from,
+                              uint64_t to);
 /* Were pages of these bytes of its map gone when somebody read them, so that
  * zeros were put in their place? */
 bool ggld_source_lost(const ggld_source *source, uint64_t offset,

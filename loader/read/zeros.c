@@ -48,13 +48,15 @@ static ggld_status all_zero(const ggld_file *file, uint64_t end,
     return status;
 }
 
-/* Takes off *end what zeros there are before it, down to limit. */
+/* Takes off *end what zeros there are before it, down to limit. There may be
+ * holes before zeros that were written, again and again. */
 static ggld_status step_back(const ggld_file *file, uint64_t limit,
                              uint64_t *end, uint8_t *buffer, ggld_error *err)
 {
     size_t size, zeros;
 
     do {
+        *end = ggld_source_data_end(&file->source, limit, *end);
         size = (size_t)ggld_min_u64(*end - limit, PIECE_BYTES);
         ggld_status status = ggld_file_pread(file, *end - size, buffer, size,
                                              in_file(*end - size).place, err);
@@ -71,22 +73,21 @@ static ggld_status find_start(const ggld_file *file, uint64_t limit,
                               uint64_t *start, ggld_error *err)
 {
     uint64_t end = file->source.size_bytes - PAGE_BYTES;
+    uint64_t size = ggld_min_u64(end - limit, PIECE_BYTES);
+    ggld_status status = GGLD_OK;
 
-    end = ggld_min_u64(end, ggld_source_data_end(&file->source, limit));
-    if (end > limit) {
-        uint64_t size = ggld_min_u64(end - limit, PIECE_BYTES);
+    if (size != 0) {
         uint8_t *buffer = ggld_alloc_bytes(&file->allocator, size);
         if (buffer == NULL)
             return ggld_fail(err, GGLD_E_NOMEM, ggld_nowhere(),
                              "no memory for %" PRIu64 " bytes of the file",
                              size);
-        ggld_status status = step_back(file, limit, &end, buffer, err);
+        status = step_back(file, limit, &end, buffer, err);
         ggld_free(&file->allocator, buffer);
-        if (status != GGLD_OK)
-            return status;
     }
-    *start = end;
-    return GGLD_OK;
+    if (status == GGLD_OK)
+        *start = end;
+    return status;
 }
 
 /* Are the last records zero too? Where the first of them starts: a record has
@@ -182,7 +183,6 @@ uint64_t ggld_file_zero_tail(const ggld_file *file)
         all_zero(file, file_bytes, page, sizeof page, &zero, NULL) != GGLD_OK ||
         !zero)
         return 0;
-    start = ggld_min_u64(
-        start, ggld_source_data_end(&file->source, file->data_offset));
+    start = ggld_source_data_end(&file->source, file->data_offset, start);
     return tensor_behind(file, start) != NULL ? file_bytes - start : 0;
 }

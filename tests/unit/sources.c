@@ -276,6 +276,58 @@ Test(sources, past_four_gigabytes_are_read_right)
     image_free(&img);
 }
 
+/* Bytes that this process has read by calls; 0: the system does not tell. */
+static uint64_t bytes_read(void)
+{
+    uint64_t n = 0;
+    FILE *f = fopen("/proc/self/io", "r");
+    if (f == NULL || fscanf(f, "rchar: %" SCNu64, &n) != 1)
+        n = 0;
+    if (f != NULL)
+        fclose(f);
+    return n;
+}
+
+static void take_zeros(ggld_severity severity, const ggld_error *finding,
+                       void *user)
+{
+    uint64_t *from = user;
+    (void)severity;
+    if (ggld_error_hint(finding) != NULL)
+        *from = finding->offset;
+}
+
+/* Zeros that were written stand among the holes, as in a sparse sample, whose
+ * smallest tensors are written. */
+Test(sources, holes_before_zeros_that_were_written_are_not_read_either)
+{
+    static const uint8_t zeros[8192];
+    const uint64_t n = UINT64_C(4) << 28; /* of 4 bytes: 4 GiB */
+    image img = image_new(3, false, 1, 0);
+    image_tensor(&img, "t", 1, &n, 0, 0);
+    image_pad(&img, 32);
+    write_file("sparse", img.data, img.size);
+    int fd = open("sparse", O_RDWR);
+    if (ftruncate(fd, (off_t)(img.size + n * 4)) != 0)
+        cr_skip_test("no sparse files here");
+    cr_assert_eq(pwrite(fd, "x", 1, (off_t)img.size + 70000), 1);
+    for (off_t at = 1 << 28; at < (off_t)(n * 4); at += 1 << 28)
+        cr_assert_eq(pwrite(fd, zeros, sizeof zeros, at), sizeof zeros);
+    if (lseek(fd, 1 << 20, SEEK_DATA) != 1 << 28)
+        cr_skip_test("no holes here");
+    uint64_t from = 0, before = bytes_read();
+    cr_assert_eq(ggld_check_path("sparse", NULL, take_zeros, &from, NULL),
+                 GGLD_OK);
+    uint64_t read = bytes_read() - before;
+    cr_expect_eq(from, img.size + 70001, "expected zeros from %zu on, got %lu",
+                 img.size + 70001, (unsigned long)from);
+    cr_expect(before == 0 || read < 64u << 20,
+              "expected less than 64 MiB to be read, got %lu bytes",
+              (unsigned long)read);
+    close(fd);
+    image_free(&img);
+}
+
 /* ---- sources that fail ---- */
 
 typedef struct faulty {
