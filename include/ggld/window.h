@@ -98,8 +98,9 @@ typedef struct ggld_window_options {
     uint32_t flags;     /* GGLD_WINDOW_... */
     uint32_t format;    /* GGLD_WINDOW_F32 or _F16 */
     /* Of floats in place; two chunks more are used on the way, and 12 bytes for
-     * each chunk of the window. At least two chunks; better two for each thread that touches. 0: no limit, but see
-     * above where the window is filled at open. */
+     * each chunk of the window. At least two chunks; better two for each thread
+     * that touches. 0: no limit, but see above where the window is filled at
+     * open. */
     uint64_t max_resident_bytes;
     /* Of floats, rounded up to whole pages, and so to whole blocks. 0: 32 KiB,
      * or a quarter of the budget where that is less. */
