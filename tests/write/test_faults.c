@@ -556,6 +556,20 @@ Test(faults, where_there_are_no_locks_leftovers_stay)
     }
 }
 
+/* What has no lock is known by its name still. */
+Test(faults, without_locks_too_a_file_that_is_gone_is_made_again)
+{
+    scene_set("a.gguf");
+    harness.always_failing = FLOCK;
+    harness.always_errno = ENOLCK;
+    harness.fault_at = 5;
+    harness.fault_errno = ENOENT;
+    cr_assert_eq(write_file("a.gguf"), GGLD_OK, "%s", err.message);
+    cr_assert_eq(harness.calls[5], FSTATAT_TEMP);
+    cr_assert_eq(harness.calls[6], CLOSE, "expected it to be given up");
+    scene_check("a.gguf", true, "no locks, and it is gone");
+}
+
 Test(faults, leftovers_that_cannot_be_removed_are_no_failure)
 {
     const char *left = "a.gguf.tmp.0123456789abcdef";
