@@ -43,7 +43,7 @@ static bool remove_one(const ggld_target *t, const char *name, uint64_t *bytes)
 
     if (fd < 0)
         return false;
-    bool gone = ggld_lock_named(t->folder_fd, name, fd) == 0 &&
+    bool gone = ggld_lock_temp(t->folder_fd, name, fd) == 0 &&
                 unlinkat(t->folder_fd, name, 0) == 0;
     close(fd);
     *bytes = (uint64_t)st.st_size;

@@ -6,8 +6,15 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
+
+/* By what statfs(2) tells: NFS, SMB and CIFS, FUSE, 9P. */
+static const uint32_t networks[] = { 0x6969,     0x517B,     0xFF534D42,
+                                     0xFE534D42, 0x65735546, 0x01021997 };
 
 static bool is_named(int folder_fd, const char *name, int fd)
 {
@@ -27,4 +34,20 @@ int ggld_lock_named(int folder_fd, const char *name, int fd)
     if (result != EWOULDBLOCK && !is_named(folder_fd, name, fd))
         result = EWOULDBLOCK;
     return result;
+}
+
+int ggld_lock_temp(int folder_fd, const char *name, int fd)
+{
+    struct statfs system;
+    int result;
+
+    do
+        result = fstatfs(fd, &system) == 0 ? 0 : errno;
+    while (result == EINTR);
+    if (result != 0)
+        return result;
+    for (size_t i = 0; i < sizeof networks / sizeof networks[0]; i++)
+        if ((uint32_t)system.f_type == networks[i])
+            return EOPNOTSUPP;
+    return ggld_lock_named(folder_fd, name, fd);
 }

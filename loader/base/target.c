@@ -222,7 +222,7 @@ static int make_locked(ggld_target *t, const char *temp_name)
 
     if (fd < 0)
         return -1;
-    int result = ggld_lock_named(t->folder_fd, temp_name, fd);
+    int result = ggld_lock_temp(t->folder_fd, temp_name, fd);
     if (result == EWOULDBLOCK) {
         close(fd);
         unlinkat(t->folder_fd, temp_name, 0);

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -61,6 +62,7 @@ static struct {
     bool zero_copies;
     call always_failing; /* with always_errno, where that is not 0 */
     int always_errno;
+    uint32_t system; /* the file system that fstatfs tells of; 0: what it is */
 } harness;
 
 /* Notes the call; true where it is to fail, with errno set. */
@@ -102,6 +104,16 @@ int __wrap_fstatat64(int at, const char *path, struct stat *st, int flags)
 }
 
 WRAP(flock, FLOCK, int, (int fd, int operation), (fd, operation))
+
+int __real_fstatfs64(int fd, struct statfs *out);
+int __wrap_fstatfs64(int fd, struct statfs *out);
+int __wrap_fstatfs64(int fd, struct statfs *out)
+{
+    int result = __real_fstatfs64(fd, out);
+    if (harness.armed && harness.system != 0)
+        out->f_type = (int32_t)harness.system; /* as 32 bits have it */
+    return result;
+}
 
 WRAP_FCHMOD(FCHMOD)
 
@@ -553,6 +565,36 @@ Test(faults, where_there_are_no_locks_leftovers_stay)
         cr_assert(file_exists(left), "errno %d", errnos[i]);
         remove(left);
         scene_check("a.gguf", true, "no locks");
+    }
+}
+
+/* Another machine's locks may not be seen there, and with SMB one's own are in
+ * the way. */
+Test(faults, on_file_systems_of_networks_nothing_is_locked_nor_removed)
+{
+    const struct {
+        const char *name;
+        uint32_t system;
+        bool network;
+    } cases[] = { { "nfs", 0x6969, true },      { "smb", 0x517B, true },
+                  { "cifs", 0xFF534D42, true }, { "smb2", 0xFE534D42, true },
+                  { "fuse", 0x65735546, true }, { "9p", 0x01021997, true },
+                  { "ext4", 0xEF53, false },    { "tmpfs", 0x01021994, false },
+                  { "xfs", 0x58465342, false } };
+    const char *left = "a.gguf.tmp.0123456789abcdef";
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        scene_set("a.gguf");
+        file_save(left, "left", 4);
+        harness.system = cases[i].system;
+        cr_assert_eq(write_file("a.gguf"), GGLD_OK, "%s", err.message);
+        cr_expect_eq(file_exists(left), cases[i].network,
+                     "%s: expected it %s, got it %s", cases[i].name,
+                     cases[i].network ? "kept" : "removed",
+                     cases[i].network ? "removed" : "kept");
+        cr_expect_neq(was_called(FLOCK), cases[i].network, "%s: flock",
+                      cases[i].name);
+        remove(left);
+        scene_check("a.gguf", true, cases[i].name);
     }
 }
 
