@@ -213,9 +213,9 @@ ggld_status ggld_writer_finish(ggld_writer *w, ggld_error *err);
  * file of that path, removes such leftovers without a word; this does it
  * alone, for who wants to tell of it. Only regular files of this user's, or of
  * the owner of the file that is at path, which no process that lives has
- * locked; where the file system has no locks, or is a network's (NFS, SMB, FUSE,
- * 9P), all stay. removed is called for each, with its name in the folder; it
- * may be NULL. */
+ * locked. Where the file system has no locks, or is a network's (NFS, SMB,
+ * FUSE, 9P), or the file's name has more than 234 bytes, all stay. removed is
+ * called for each, with its name in the folder; it may be NULL. */
 typedef void (*ggld_leftover_removed)(const char *name, uint64_t size_bytes,
                                       void *user);
 GGLD_API void ggld_remove_leftovers(const char *path,

@@ -55,6 +55,9 @@ void ggld_leftover_remove(const ggld_target *t,
                                           void *user),
                           void *user)
 {
+    /* Of a set of shards some may be whole and have no lock (publish.c). */
+    if (ggld_target_is_cut(t->name))
+        return;
     int fd = fcntl(t->folder_fd, F_DUPFD_CLOEXEC, 0);
     DIR *folder = fd >= 0 ? fdopendir(fd) : NULL;
     const struct dirent *entry;

@@ -179,11 +179,16 @@ static void make_temp_name(const ggld_target *t,
              NAME_MAX - TEMP_SUFFIX_BYTES, t->name, (unsigned long long)number);
 }
 
+bool ggld_target_is_cut(const char *name)
+{
+    return strlen(name) > NAME_MAX - TEMP_SUFFIX_BYTES;
+}
+
 bool ggld_target_is_temp(const char *temp, const char *name)
 {
-    size_t len = strlen(name), max = NAME_MAX - TEMP_SUFFIX_BYTES;
+    size_t len =
+        ggld_target_is_cut(name) ? NAME_MAX - TEMP_SUFFIX_BYTES : strlen(name);
 
-    len = len < max ? len : max;
     return strlen(temp) == len + TEMP_SUFFIX_BYTES &&
            memcmp(temp, name, len) == 0 &&
            memcmp(temp + len, ".tmp.", 5) == 0 &&

@@ -44,6 +44,9 @@ ggld_status ggld_target_find(ggld_target *t, const char *path,
  * target is closed, so that others know that it is somebody's; what a process
  * that was killed has left of such files is removed first (leftover.h). */
 ggld_status ggld_target_make_temp(ggld_target *t, int *fd, ggld_error *err);
+/* Is a target's name too long for its temporary files' to hold all of it, so
+ * that they are called as those of others that begin alike? */
+bool ggld_target_is_cut(const char *name);
 /* Is temp such a file's name, of a target called name? */
 bool ggld_target_is_temp(const char *temp, const char *name);
 /* The temporary file once more, for reading. */

@@ -409,6 +409,21 @@ Test(sink, leftovers_are_beside_what_a_link_points_to)
     cr_expect(is_there("link.tmp.0123456789abcdef"));
 }
 
+/* A name that is cut for its temporary files' sake is another output's too. */
+Test(sink, leftovers_of_long_names_stay)
+{
+    char name[236], left[256];
+    for (int len = 234; len <= 235; len++) {
+        memset(name, 'n', (size_t)len);
+        name[len] = '\0';
+        snprintf(left, sizeof left, "%.234s.tmp.0123456789abcdef", name);
+        make_file(left);
+        ok(write_file(name, 1, 0, NULL));
+        cr_expect_eq(is_there(left), len == 235, "%d bytes: got it %s", len,
+                     is_there(left) ? "kept" : "removed");
+    }
+}
+
 /* An old file's owner has what is written in its place. */
 Test(sink, leftovers_of_the_old_files_owner_are_removed)
 {
