@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "../views/check.h"
@@ -372,6 +373,76 @@ static void test_what_is_there(void)
     image_free(&other_im);
 }
 
+#define N_SEALED 3
+
+static void count_removed(const char *name, uint64_t size_bytes, void *user)
+{
+    (void)name;
+    (void)size_bytes;
+    ++*(unsigned *)user;
+}
+
+/* What another process would do that is to write the same shards. */
+static int take_leftovers(uint64_t done_bytes, uint64_t total_bytes, void *user)
+{
+    char path[256];
+
+    (void)done_bytes;
+    (void)total_bytes;
+    for (uint32_t i = 0; i < N_SEALED; i++) {
+        shard_path(path, i, N_SEALED);
+        ggld_remove_leftovers(path, count_removed, user);
+    }
+    return 0;
+}
+
+static void test_sealed_shards_are_no_leftovers(void)
+{
+    image im = row_image(2 * N_SEALED, 64, 0);
+    ggld_file *file = open_image(&im);
+    ggld_split_options options = ggld_split_options_init();
+    ggld_split_plan *plan = NULL;
+    ggld_error err = { .message = "" };
+    unsigned n_removed = 0;
+
+    options.max_tensors = 2;
+    options.progress = take_leftovers;
+    options.progress_user = &n_removed;
+    CHECK_OK(ggld_split_plan_new(&plan, file, &options, &err), err, "sealed");
+    CHECK_OK(ggld_split_write(plan, folder_path(folder, "m"), &err), err,
+             "sealed");
+    CHECK(n_removed == 0,
+          "expected no shard to be taken for a leftover, got %u", n_removed);
+    remove_shards(N_SEALED);
+    ggld_split_plan_free(plan);
+    ggld_close(file);
+    image_free(&im);
+}
+
+/* More shards than there are descriptors for their locks. */
+static void test_more_shards_than_descriptors(void)
+{
+    image im = row_image(60, 64, 0);
+    ggld_file *file = open_image(&im);
+    ggld_split_plan *plan = plan_of(file, 0, 1, 0);
+    ggld_error err = { .message = "" };
+    struct rlimit all, few;
+
+    CHECK(getrlimit(RLIMIT_NOFILE, &all) == 0, "getrlimit");
+    few = all;
+    few.rlim_cur = 32;
+    CHECK(setrlimit(RLIMIT_NOFILE, &few) == 0, "setrlimit");
+    CHECK_OK(ggld_split_write(plan, folder_path(folder, "m"), &err), err,
+             "60 shards with 32 descriptors");
+    CHECK(setrlimit(RLIMIT_NOFILE, &all) == 0, "setrlimit");
+    CHECK(folder_count(folder) == 61, "expected 61 files, got %d",
+          folder_count(folder));
+    remove_shards(60);
+    ggld_split_plan_free(plan);
+    ggld_close(file);
+    image_free(&im);
+}
+
 static void test_too_many_shards(void)
 {
     image im = row_image(65536, 1, 0);
@@ -471,6 +542,8 @@ int main(void)
     test_keys_are_llama_cpps();
     test_a_set_is_split_anew();
     test_what_is_there();
+    test_sealed_shards_are_no_leftovers();
+    test_more_shards_than_descriptors();
     test_too_many_shards();
     test_refusals();
     test_merge_removes_shards();
