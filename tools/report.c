@@ -89,7 +89,7 @@ int report_error_single(const char *path, const ggld_error *err)
 bool report_is_onto_itself(const ggld_error *err)
 {
     return err->code == GGLD_E_INVALID &&
-           strstr(err->message, "is the input") != NULL;
+           strstr(err->message, " is the input: give it another name") != NULL;
 }
 
 int report_errno(const char *path, int sys_errno, const char *what)
