@@ -279,8 +279,9 @@ typedef void (*ggld_finding)(ggld_severity severity, const ggld_error *finding,
  *
  * Metadata is read, padding, and the last 4096 bytes. Where those are zero,
  * holes are passed over and zeros that were written are read once, from the end
- * back to where they start, 1 MiB at a time; of a file with an error, or longer
- * than its tensors, the last 16 MiB of data are read. Any thread. */
+ * back to where they start, at most 1 MiB at a time, and dropped from the page
+ * cache; of a file with an error, or longer than its tensors, the last 16 MiB
+ * of data are read. Any thread. */
 GGLD_API GGLD_MUST_CHECK
 ggld_status ggld_check_fd(int fd, const ggld_open_options *options,
                           ggld_finding finding, void *user, ggld_error *err);

@@ -145,6 +145,16 @@ uint64_t ggld_source_data_end(const ggld_source *source, uint64_t from,
     return end;
 }
 
+void ggld_source_drop(const ggld_source *source, uint64_t start, uint64_t size)
+{
+    uint64_t offset = 0;
+    int fd = ggld_source_fd(source, &offset);
+    /* A size of 0 would be all that follows. */
+    if (fd >= 0 && size != 0)
+        (void)posix_fadvise(fd, (off_t)(offset + start), (off_t)size,
+                            POSIX_FADV_DONTNEED);
+}
+
 bool ggld_source_lost(const ggld_source *source, uint64_t offset, uint64_t size)
 {
     if (source->release != fd_release || source->map == NULL)

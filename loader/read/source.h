@@ -45,6 +45,9 @@ bool ggld_source_size_now(const ggld_source *source, uint64_t *out);
  * at most. */
 uint64_t ggld_source_data_end(const ggld_source *source, uint64_t from,
                               uint64_t to);
+/* These bytes were read, and nobody is to need them soon: other files' pages
+ * may stay in memory instead. */
+void ggld_source_drop(const ggld_source *source, uint64_t start, uint64_t size);
 /* Were pages of these bytes of its map gone when somebody read them, so that
  * zeros were put in their place? */
 bool ggld_source_lost(const ggld_source *source, uint64_t offset,

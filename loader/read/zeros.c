@@ -49,7 +49,8 @@ static ggld_status all_zero(const ggld_file *file, uint64_t end,
 }
 
 /* Takes off *end what zeros there are before it, down to limit. There may be
- * holes before zeros that were written, again and again. */
+ * holes before zeros that were written, again and again. There may be more
+ * zeros than memory, too, and who is to read them again? */
 static ggld_status step_back(const ggld_file *file, uint64_t limit,
                              uint64_t *end, uint8_t *buffer, ggld_error *err)
 {
@@ -64,6 +65,8 @@ static ggld_status step_back(const ggld_file *file, uint64_t limit,
             return status;
         zeros = zero_run_back(buffer, size);
         *end -= zeros;
+        if (zeros == size)
+            ggld_source_drop(&file->source, *end, size);
     } while (*end > limit && zeros == size);
     return GGLD_OK;
 }
