@@ -455,7 +455,7 @@ static void write_often(void)
         good = write_empty(true);
     if (!good)
         fprintf(stderr, "%s\n", err.message);
-    _exit(!good);
+    _exit(good ? 0 : 1);
 }
 
 /* One after another ends with its file unfinished. */
@@ -464,7 +464,7 @@ static void die_often(void)
     for (unsigned i = 0; i < 60; i++) {
         pid_t child = fork();
         if (child == 0)
-            _exit(!write_empty(false));
+            _exit(write_empty(false) ? 0 : 1);
         int how;
         if (waitpid(child, &how, 0) != child || how != 0)
             _exit(1);
