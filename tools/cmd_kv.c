@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* ggld kv: every key-value, or one in full. */
+#include <inttypes.h>
+
 #include "command.h"
 #include "js.h"
 #include "model.h"
@@ -7,7 +9,7 @@
 #include "report.h"
 #include "value.h"
 
-enum { OPT_SINGLE, OPT_JSON };
+enum { OPT_SINGLE, OPT_RAW, OPT_JSON };
 
 static int report_no_key(model *m, const char *key)
 {
@@ -52,12 +54,30 @@ static void print_all_json(output *o, const model *m)
     js_end(&w);
 }
 
+/* As 'ggld edit --set KEY=@FILE' takes it: to the last byte. */
+static int print_raw(output *o, const model *m, const ggld_kv *kv)
+{
+    ggld_array_iter it;
+    ggld_string key = ggld_kv_key(kv);
+
+    if (ggld_kv_get_array(kv, &it))
+        return report(m->path,
+                      "key '%.*s' is an array of %" PRIu64
+                      ", and --raw prints one value: without it there is an "
+                      "element a line, or --json",
+                      (int)key.len, key.data, it.n_elems);
+    value_print_raw(o, kv);
+    return STATUS_GOOD;
+}
+
 static int print_one(const args *a, model *m, const char *key)
 {
     const ggld_kv *kv = ggld_kv_find(m->file, key);
 
     if (kv == NULL)
         return report_no_key(m, key);
+    if (a->values[OPT_RAW] != NULL)
+        return print_raw(a->out, m, kv);
     js w = js_begin(a->out);
     if (a->values[OPT_JSON] != NULL)
         value_json_row(&w, NULL, kv, value_limits_none());
@@ -66,12 +86,26 @@ static int print_one(const args *a, model *m, const char *key)
     return STATUS_GOOD;
 }
 
+static int check_options(const args *a)
+{
+    if (a->values[OPT_RAW] == NULL)
+        return STATUS_GOOD;
+    if (a->n_operands != 2)
+        return report_usage(a, "--raw is of one value: a KEY is wanted");
+    if (a->values[OPT_JSON] != NULL)
+        return report_usage(a, "--raw and --json exclude each other");
+    return STATUS_GOOD;
+}
+
 static int kv_run(const args *a)
 {
     model m;
-    int status = model_open_partial(&m, a->operands[0],
-                                    single_flag(a->values[OPT_SINGLE]));
+    int status = check_options(a);
 
+    if (status != STATUS_GOOD)
+        return status;
+    status = model_open_partial(&m, a->operands[0],
+                                single_flag(a->values[OPT_SINGLE]));
     if (status != STATUS_GOOD)
         return status;
     model_show(&m, a->out);
@@ -87,6 +121,8 @@ static int kv_run(const args *a)
 
 static const option_row options[] = {
     [OPT_SINGLE] = OPTION_SINGLE,
+    [OPT_RAW] = { "raw", 0, NULL,
+                  "with KEY: the value alone, byte for byte, no newline" },
     [OPT_JSON] = { "json", 0, NULL, "print JSON, every value in full" },
     { NULL, 0, NULL, NULL },
 };

@@ -231,9 +231,18 @@ static void array_print_lines(output *o, ggld_array_iter it)
     }
 }
 
+void value_print_raw(output *o, const ggld_kv *kv)
+{
+    ggld_string s;
+
+    if (ggld_kv_get_string(kv, &s))
+        out_bytes(o, s.data, s.len);
+    else
+        value_print(o, kv, value_limits_none());
+}
+
 void value_print_full(output *o, const ggld_kv *kv)
 {
-    const value_limits all = value_limits_none();
     ggld_array_iter it;
     ggld_string s;
 
@@ -241,12 +250,10 @@ void value_print_full(output *o, const ggld_kv *kv)
         array_print_lines(o, it);
         return;
     }
-    if (!ggld_kv_get_string(kv, &s))
-        value_print(o, kv, all);
-    else if (o->terminal)
+    if (o->terminal && ggld_kv_get_string(kv, &s))
         text_put_lines(o, s.data, (size_t)s.len);
     else
-        out_bytes(o, s.data, s.len);
+        value_print_raw(o, kv);
     out_text(o, "\n");
 }
 

@@ -19,6 +19,9 @@ void value_print(output *o, const ggld_kv *kv, value_limits limits);
 /* In full, for a person or a script: a string as it is (made safe where the
  * output is a terminal), an array one element a line. */
 void value_print_full(output *o, const ggld_kv *kv);
+/* The same of what is no array, and nothing else: no newline, and a string's
+ * bytes whatever they are and wherever they go. */
+void value_print_raw(output *o, const ggld_kv *kv);
 
 /* Of texts that are shown to be known by, not to be used. */
 #define VALUE_SHORT_BYTES 4096u

@@ -56,6 +56,23 @@ expect "a renamed tensor" 0 "out.w" "" tensors "$file"
 data_is "all of it" "$file"
 expect "it is what ggml takes" 0 "accepted by ggml: yes" "" check --strict "$file"
 
+# ---- out by kv --raw, and back ----
+for text in 'no newline' $'one\n' $'two\n\n' '' '@at' $'\e[31m \\n "é"\r\n'; do
+    name="a trip of $(printf %q "$text")"
+    fresh
+    printf %s "$text" >"$work/template"
+    run edit "$file" -s tokenizer.chat_template=@"$work/template" --reserve 4K
+    cp "$file" "$work/before"
+    "$ggld" kv --raw "$file" tokenizer.chat_template >"$work/back"
+    same "$name: the text" "$work/template" "$work/back"
+    for how in '' -i; do
+        # shellcheck disable=SC2086 # or none
+        expect "$name${how:+, $how}" 0 - "" \
+            edit "$file" $how -s tokenizer.chat_template=@"$work/back"
+        same "$name${how:+, $how}: the file" "$work/before" "$file"
+    done
+done
+
 # ---- a new file ----
 fresh
 expect "--output" 0 "$work/new/o.gguf: written, 1 change" "" \

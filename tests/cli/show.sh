@@ -32,6 +32,28 @@ is "kv KEY, a text of lines" "{{ message['content'] }}<|eot_id|>{% endfor %}" \
 run kv "$sample" tokenizer.ggml.merges
 is "kv KEY, an array, an element a line" 760 "$(wc -l <"$work/out")"
 is "kv KEY, an element" '"Ġ ba"' "$(head -n 1 "$work/out")"
+while IFS='|' read -r key bytes; do
+    run kv --raw "$sample" "$key"
+    is "kv --raw $key: exit status" 0 "$rc"
+    printf %b "$bytes" >"$work/bytes"
+    same "kv --raw $key" "$work/bytes" "$work/out"
+done <<'EOF'
+general.name|ggld sample
+llama.block_count|2
+llama.rope.freq_base|10000
+llama.attention.layer_norm_rms_epsilon|1e-05
+tokenizer.ggml.add_bos_token|true
+EOF
+while IFS='|' read -r status message arguments; do
+    # shellcheck disable=SC2086 # words
+    expect "kv --raw, refused: $arguments" "$status" "" "$message" \
+        kv --raw "$sample" $arguments
+done <<'EOF'
+2|--raw is of one value: a KEY is wanted|
+2|--raw and --json exclude each other|general.name --json
+1|key 'tokenizer.ggml.merges' is an array of 760|tokenizer.ggml.merges
+1|no key 'nope'|nope
+EOF
 expect "tensors" 0 \
     "blk.0.ffn_down.weight     q4_0      768 x 256            110,592" "" \
     tensors "$sample"

@@ -54,7 +54,8 @@ _ggld() {
     esac
     if [ -z "$words" ] && [[ $cur == -* ]]; then
         case $command in
-        info | kv | tensors) words="--single --json --help" ;;
+        info | tensors) words="--single --json --help" ;;
+        kv) words="--single --raw --json --help" ;;
         dump) words="--format --rows --output --single --help" ;;
         edit)
             words="--set --unset --rename --rename-tensor --output --in-place
