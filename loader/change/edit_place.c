@@ -66,6 +66,8 @@ static ggld_status prepare(place *p, ggld_error *err)
         return ggld_fail_errno(err, errno, ggld_in_file(), "file: fstat");
     status = ggld_beside_open(&p->beside, edit->path, &p->st, err);
     if (status == GGLD_OK)
+        status = ggld_beside_expect_room(&p->beside, err);
+    if (status == GGLD_OK)
         status = fill_journal(p, err);
     return status;
 }

@@ -108,7 +108,7 @@ ggld_status ggld_edit_pending(const char *path, ggld_edit_trace *out,
         return ggld_fail(err, GGLD_E_INVALID, ggld_nowhere(),
                          "ggld_edit_pending: path or out is NULL");
     ggld_status status = open_remains(&r, path, O_RDONLY, err);
-    if (status == GGLD_OK)
+    if (status == GGLD_OK && r.beside.has_room)
         status = look(&r, false, &trace, why, err);
     if (status == GGLD_OK && trace != GGLD_EDIT_CLEAN && is_at_work(r.fd))
         ggld_fail(why, GGLD_E_INVALID, ggld_in_file(),

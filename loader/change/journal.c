@@ -53,18 +53,25 @@ static uint64_t fnv(uint64_t digest, const void *data, size_t size)
 
 /* ---- the place ---- */
 
-static ggld_status set_names(ggld_beside *b, const char *name, ggld_error *err)
+static void set_names(ggld_beside *b, const char *name)
 {
+    snprintf(b->name, sizeof b->name, "%s", name);
     int n = snprintf(b->journal, sizeof b->journal, "%s%s", name,
                      GGLD_JOURNAL_SUFFIX);
     int m =
         snprintf(b->fresh, sizeof b->fresh, "%s%s", name, GGLD_JOURNAL_FRESH);
-    if (n < 0 || m < 0 || (size_t)m >= sizeof b->fresh)
-        return ggld_fail_errno(err, ENAMETOOLONG, ggld_in_file(),
-                               "file: its journal's name would be %s%s",
-                               ggld_quote(name, strlen(name)).text,
-                               GGLD_JOURNAL_FRESH);
-    return GGLD_OK;
+    b->has_room = n > 0 && m > 0 && (size_t)m < sizeof b->fresh;
+}
+
+ggld_status ggld_beside_expect_room(const ggld_beside *b, ggld_error *err)
+{
+    if (b->has_room)
+        return GGLD_OK;
+    return ggld_fail_errno(err, ENAMETOOLONG, ggld_in_file(),
+                           "file: in place there has to be a journal beside "
+                           "it, %s%s",
+                           ggld_quote(b->name, strlen(b->name)).text,
+                           GGLD_JOURNAL_FRESH);
 }
 
 ggld_status ggld_beside_open(ggld_beside *b, const char *path,
@@ -78,17 +85,13 @@ ggld_status ggld_beside_open(ggld_beside *b, const char *path,
         return ggld_fail_errno(err, errno, ggld_in_file(),
                                "file: finding its folder");
     char *slash = strrchr(real, '/'); /* it is absolute */
-    ggld_status status = set_names(b, slash + 1, err);
-    if (status != GGLD_OK)
-        return status;
-    char name[NAME_MAX + 1];
-    memcpy(name, slash + 1, strlen(slash + 1) + 1);
+    set_names(b, slash + 1);
     slash[1] = '\0';
     b->folder_fd = ggld_sys_open(AT_FDCWD, real, O_RDONLY | O_DIRECTORY, 0);
     if (b->folder_fd < 0)
         return ggld_fail_errno(err, errno, ggld_in_file(),
                                "file: opening its folder");
-    if (fstatat(b->folder_fd, name, &now, AT_SYMLINK_NOFOLLOW) == 0 &&
+    if (fstatat(b->folder_fd, b->name, &now, AT_SYMLINK_NOFOLLOW) == 0 &&
         now.st_dev == st->st_dev && now.st_ino == st->st_ino)
         return GGLD_OK;
     ggld_beside_close(b);

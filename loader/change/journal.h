@@ -20,6 +20,9 @@
 /* The place beside a file. */
 typedef struct ggld_beside {
     int folder_fd;
+    char name[NAME_MAX + 1]; /* the file's */
+    bool has_room; /* for a longer one: else there is no journal and no rest,
+                      and what follows is cut */
     char journal[NAME_MAX + 1];
     char fresh[NAME_MAX + 1];
 } ggld_beside;
@@ -28,6 +31,8 @@ typedef struct ggld_beside {
 ggld_status ggld_beside_open(ggld_beside *b, const char *path,
                              const struct stat *st, ggld_error *err);
 void ggld_beside_close(ggld_beside *b);
+/* Refused where it has no room. */
+ggld_status ggld_beside_expect_room(const ggld_beside *b, ggld_error *err);
 
 typedef struct ggld_journal {
     uint64_t device;

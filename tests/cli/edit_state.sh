@@ -129,6 +129,31 @@ expect "a manifest, and nothing done" 0 "nothing to change" "" \
     edit "$file" -s general.name=x
 rm "$file.ggsum"
 
+# ---- a name that has no room for a journal's ----
+while read -r length status how; do
+    named=$work/$(printf "%0$((length - 5))d" 0).gguf
+    cp "$work/s.gguf" "$named"
+    err=
+    [ "$status" = 0 ] || err="in place there has to be a journal beside it"
+    # shellcheck disable=SC2086 # words
+    expect "a name of $length bytes, edit ${how-}" "$status" - "$err" \
+        edit "$named" -s general.name=GGLD-SAMPLE ${how-}
+    [ "$status" = 0 ] || same "a name of $length bytes: it is as it was" \
+        "$work/s.gguf" "$named"
+    expect "a name of $length bytes, looked at" 0 - "" info "$named"
+    expect "a name of $length bytes, nothing to recover" 0 \
+        "nothing to recover" "" edit --recover "$named"
+    rm "$named"
+done <<'EOF'
+238 0 --in-place
+239 1 --in-place
+239 1 --in-place --dry-run
+239 0
+240 0
+240 0 --dry-run
+255 0
+EOF
+
 # ---- between old and new ----
 # The file as it is when room was made and nothing written yet, or some of the
 # new metadata was: its inode is the journal's, which stays.
