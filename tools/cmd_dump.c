@@ -114,7 +114,7 @@ static int dump_run(const args *a)
 
     if (status != STATUS_GOOD)
         return status;
-    if (path != NULL && strcmp(path, "-") == 0)
+    if (paths_is_stdout(path))
         path = NULL;
     if (job.format != DUMP_TEXT && path == NULL && a->out->terminal)
         return report_usage(a, "binary data is not for a terminal: give "

@@ -303,7 +303,10 @@ static int open_edit(job *j)
 static int check_options(const args *a, job *j)
 {
     const char *reserve = a->values[OPT_RESERVE];
+    int status = paths_refuse_stdout(a, "OUT", j->said.out_path);
 
+    if (status != STATUS_GOOD)
+        return status;
     if (j->said.in_place && j->said.out_path != NULL)
         return report_usage(a, "--in-place and --output exclude each other");
     if (reserve != NULL && (!opts_size(reserve, &j->said.reserve_bytes) ||

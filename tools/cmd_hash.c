@@ -255,8 +255,8 @@ static int hash_one(hashing *h, const char *path)
         shard.file = (ggld_file *)(uintptr_t)ggld_file_shard(m.file, i);
         shard.path = ggld_file_path(shard.file);
         shard.info = model_file_info(shard.file);
-        if (status == STATUS_GOOD && h->a->values[OPT_OUTPUT] != NULL &&
-            paths_same(h->a->values[OPT_OUTPUT], shard.path))
+        if (status == STATUS_GOOD && h->out_path != NULL &&
+            paths_same(h->out_path, shard.path))
             status = report_usage(h->a, "OUT is a shard of FILE");
         if (status == STATUS_GOOD)
             status = hash_file(h, &shard, -1);
@@ -275,21 +275,20 @@ static int hash_all(hashing *h)
     return status;
 }
 
-static int check_output(const args *a)
+static int check_output(const hashing *h)
 {
-    const char *path = a->values[OPT_OUTPUT];
-    for (int i = 0; path != NULL && i < a->n_operands; i++)
-        if (paths_same(path, a->operands[i]))
-            return report_usage(a, "OUT is FILE itself");
+    for (int i = 0; h->out_path != NULL && i < h->a->n_operands; i++)
+        if (paths_same(h->out_path, h->a->operands[i]))
+            return report_usage(h->a, "OUT is FILE itself");
     return STATUS_GOOD;
 }
 
 static int hash_run_command(const args *a)
 {
     hashing h = { 0 };
-    int status = check_output(a);
+    int status = hashing_parse(&h, a);
     if (status == STATUS_GOOD)
-        status = hashing_parse(&h, a);
+        status = check_output(&h);
     if (status != STATUS_GOOD)
         return status;
     js w = js_begin(a->out);
@@ -302,8 +301,8 @@ static int hash_run_command(const args *a)
         out_drop(a->out);
     else if (h.json != NULL)
         js_end(&w);
-    else if (h.all != NULL && a->values[OPT_OUTPUT] != NULL)
-        status = write_manifest(&h, h.all, a->values[OPT_OUTPUT]);
+    else if (h.all != NULL && h.out_path != NULL)
+        status = write_manifest(&h, h.all, h.out_path);
     else if (h.all != NULL)
         status = put_manifest(&h, h.all, a->out);
     ggld_manifest_free(h.all);
@@ -315,7 +314,8 @@ static const option_row options[] = {
                    "sha256 (default), sha1, xxh64, xxh3, uuid", true },
     [OPT_FORMAT] = { "format", 'f', "FORMAT",
                      "ggsum (default), llama, sha256sum, digest, lfs, in-toto" },
-    [OPT_OUTPUT] = { "output", 'o', "OUT", "write to OUT" },
+    [OPT_OUTPUT] = { "output", 'o', "OUT",
+                     "write to OUT (- is standard output)" },
     [OPT_SAVE] = { "save", 's', NULL, "write FILE.ggsum beside each FILE" },
     [OPT_WHOLE] = { "whole", 0, NULL,
                     "ggsum: also of the whole file, and all tensors as one" },

@@ -9,6 +9,7 @@
 #include "halfmerged.h"
 #include "leftovers.h"
 #include "model.h"
+#include "paths.h"
 #include "progress.h"
 #include "report.h"
 #include "stop.h"
@@ -89,7 +90,10 @@ static int merge_run(const args *a)
 {
     ggld_merge_options options = ggld_merge_options_init();
     progress bar;
+    int status = paths_refuse_stdout(a, "OUT", a->operands[1]);
 
+    if (status != STATUS_GOOD)
+        return status;
     if (a->values[OPT_DELETE] != NULL && a->values[OPT_CONSUME] != NULL)
         return report_usage(a, "--delete-inputs and --consume exclude each "
                                "other");
@@ -98,7 +102,7 @@ static int merge_run(const args *a)
     stop_watch();
     progress_begin(&bar, "merge", 0);
     bool consumes = a->values[OPT_CONSUME] != NULL;
-    int status = consumes ? consume(a, &options) : merge(a, &options);
+    status = consumes ? consume(a, &options) : merge(a, &options);
     /* Which of them is to go on, where it is not this one. */
     if (status != STATUS_GOOD && !(consumes && halfmerged_into(a->operands[1])))
         halfmerged_note(a->operands[0]);

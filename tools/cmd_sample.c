@@ -10,6 +10,7 @@
 #include "ftype.h"
 #include "leftovers.h"
 #include "opts.h"
+#include "paths.h"
 #include "progress.h"
 #include "report.h"
 #include "sample.h"
@@ -252,8 +253,10 @@ static int sample_run(const args *a)
     const char *path = a->operands[0];
     sample_shape shape;
     job j = { .shape = &shape, .sparse = a->values[OPT_SPARSE] != NULL };
-    int status = parse_shape(a, &shape);
+    int status = paths_refuse_stdout(a, "OUT", path);
 
+    if (status == STATUS_GOOD)
+        status = parse_shape(a, &shape);
     if (status == STATUS_GOOD)
         status = check_free(a, path);
     if (status == STATUS_GOOD)

@@ -27,10 +27,14 @@ static int check_manifest(const char *path, const char *text, size_t size,
     return STATUS_GOOD;
 }
 
-static int write_signature(const char *path,
+static int write_signature(const args *a, const char *path,
                            const uint8_t signature[GGLD_SIGNATURE_BYTES])
 {
     outfile f;
+    if (paths_is_stdout(path)) {
+        out_bytes(a->out, signature, GGLD_SIGNATURE_BYTES);
+        return STATUS_GOOD;
+    }
     int status = outfile_begin(&f, path);
     if (status != STATUS_GOOD)
         return status;
@@ -61,7 +65,7 @@ static int sign(const args *a, const char *text, size_t size)
     if (status != STATUS_GOOD)
         return status;
     status = write_signature(
-        a->values[OPT_OUTPUT] != NULL ? a->values[OPT_OUTPUT] : beside,
+        a, a->values[OPT_OUTPUT] != NULL ? a->values[OPT_OUTPUT] : beside,
         signature);
     if (status == STATUS_GOOD)
         digests_note_chunks(path, chunk_algo);
@@ -76,8 +80,12 @@ static int sign_run(const args *a)
         return report_usage(a, "--key is needed: a PEM file with an Ed25519 "
                                "private key");
     const char *path = a->values[OPT_OUTPUT];
-    if (path != NULL && (paths_same(path, a->operands[0]) ||
-                         paths_same(path, a->values[OPT_KEY])))
+    if (paths_is_stdout(path) && a->out->terminal)
+        return report_usage(a, "a signature is binary, and not for a terminal: "
+                               "give -o OUT or redirect");
+    if (path != NULL && !paths_is_stdout(path) &&
+        (paths_same(path, a->operands[0]) ||
+         paths_same(path, a->values[OPT_KEY])))
         return report_usage(a, "OUT is the manifest or the key itself");
     int status = text_read(a->operands[0], &text, &size);
     if (status != STATUS_GOOD)
@@ -90,7 +98,8 @@ static int sign_run(const args *a)
 static const option_row options[] = {
     [OPT_KEY] = { "key", 'k', "PEM", "the Ed25519 private key" },
     [OPT_OUTPUT] = { "output", 'o', "OUT",
-                     "write to OUT (default: MANIFEST.sig)" },
+                     "write to OUT (default: MANIFEST.sig; - is standard "
+                     "output)" },
     { NULL, 0, NULL, NULL },
 };
 

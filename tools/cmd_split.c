@@ -14,6 +14,7 @@
 #include "leftovers.h"
 #include "model.h"
 #include "opts.h"
+#include "paths.h"
 #include "progress.h"
 #include "report.h"
 #include "shard.h"
@@ -61,7 +62,7 @@ static int parse_options(splitting *s)
         s->options.flags |= GGLD_SPLIT_FORCE;
     if (v[OPT_BARE_FIRST] != NULL)
         s->options.flags |= GGLD_SPLIT_BARE_FIRST;
-    return STATUS_GOOD;
+    return paths_refuse_stdout(s->a, "PREFIX", v[OPT_OUTPUT]);
 }
 
 static int choose_prefix(splitting *s)

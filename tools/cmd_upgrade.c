@@ -81,10 +81,13 @@ static int upgrade(const args *a, model *in, const char *path)
 static int upgrade_run(const args *a)
 {
     model in;
+    int status = paths_refuse_stdout(a, "OUT", a->operands[1]);
 
+    if (status != STATUS_GOOD)
+        return status;
     if (paths_same(a->operands[0], a->operands[1]))
         return report_usage(a, "IN and OUT are the same file");
-    int status = model_open(&in, a->operands[0]);
+    status = model_open(&in, a->operands[0]);
     if (status != STATUS_GOOD)
         return status;
     status = upgrade(a, &in, a->operands[1]);

@@ -37,9 +37,9 @@ static int begin(const args *a, const char *label, exporting *x)
     x->path = a->operands[x->n_inputs];
     x->options = ggld_export_options_init();
     x->options.n_threads = pipeline_threads();
-    if (strcmp(x->path, "-") == 0)
-        return report_usage(a, "OUT is '-': it has to be a file, which appears "
-                               "only complete (./- is one of that name)");
+    int status = paths_refuse_stdout(a, "OUT", x->path);
+    if (status != STATUS_GOOD)
+        return status;
     for (size_t i = 0; i < x->n_inputs; i++)
         if (paths_same(x->inputs[i], x->path))
             return report_usage(a, "IN and OUT are the same file");

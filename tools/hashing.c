@@ -8,6 +8,7 @@
 #include "digests.h"
 #include "jobs.h"
 #include "opts.h"
+#include "paths.h"
 #include "report.h"
 
 /* What a format says when nothing else is asked for. */
@@ -153,6 +154,8 @@ int hashing_parse(hashing *h, const args *a)
 {
     bool json = a->values[OPT_JSON] != NULL, save = a->values[OPT_SAVE] != NULL;
     h->a = a;
+    if (!paths_is_stdout(a->values[OPT_OUTPUT]))
+        h->out_path = a->values[OPT_OUTPUT];
     h->format = GGLD_MANIFEST_GGSUM;
     h->options = ggld_hash_options_init();
     int status = format_parse(a, a->values[OPT_FORMAT], &h->format);

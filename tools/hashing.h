@@ -24,6 +24,7 @@ enum {
 /* What is made of all files. */
 typedef struct hashing {
     const args *a;
+    const char *out_path; /* NULL: standard output */
     uint32_t format;
     ggld_hash_options options;
     ggld_manifest *all;

@@ -313,12 +313,31 @@ if command -v openssl >/dev/null; then
 else
     skip "sign" "no openssl here"
 fi
+mkdir "$work/dash" && cd "$work/dash" || exit 1
+for format in ggsum llama digest; do
+    run hash -f $format "$sample"
+    cp "$work/out" "$work/without"
+    expect "hash: $format, -o -" 0 - "" hash -f $format "$sample" -o -
+    same "hash: $format, -o -: it is standard output" "$work/without" "$work/out"
+done
+if [ -e "$work/key.pem" ]; then
+    run sign --key "$work/key.pem" -o ../by-name.sig "$sample.ggsum"
+    expect "sign: -o -" 0 - - sign --key "$work/key.pem" -o - "$sample.ggsum"
+    same "sign: -o -: it is standard output" "$work/by-name.sig" "$work/out"
+fi
+is "-o -: nothing was made" "" "$(ls)"
+cd "$work" || exit 1
 expect "hash: over the model" 2 "" "OUT is FILE itself" \
     hash -o "$sample" "$sample"
 ln -s "$sample" "$work/link.gguf"
 expect "hash: over the model, by a link" 2 "" "OUT is FILE itself" \
     hash -o "$work/link.gguf" "$sample"
 if command -v script >/dev/null; then
+    script -qec "'$ggld' sign --key '$work/none' -o - '$sample.ggsum'" \
+        /dev/null >"$work/tty" </dev/null
+    is "sign: -o -, a terminal: exit status" 2 $?
+    has "sign: -o -, a terminal" "$work/tty" \
+        "a signature is binary, and not for a terminal"
     odd=$work/$(printf 'odd\033[31m.gguf')
     cp "$sample" "$odd"
     script -qec "'$ggld' hash -f llama -a xxh64 '$odd'" /dev/null \
@@ -326,6 +345,6 @@ if command -v script >/dev/null; then
     is "hash: escapes on a terminal" "0" "$(grep -c "$(printf '\033')" \
         "$work/tty")"
 else
-    skip "hash: on a terminal" "no script(1) here"
+    skip "hash, sign: on a terminal" "no script(1) here"
 fi
 finish

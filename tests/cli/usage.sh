@@ -60,6 +60,39 @@ for command in "${commands[@]}"; do
     expect "$command: no operand" 2 "" "ggld: $command: " $command
 done
 
+# What "-" is as an output: no name of a file.
+mkdir "$work/dash" && cp "$sample" "$work/dash/m.gguf"
+cd "$work/dash" || exit 1
+while read -r command arguments; do
+    case " ${commands[*]} " in
+    *" $command "*) ;;
+    *) skip "- of $command" "built without libuv" && continue ;;
+    esac
+    # shellcheck disable=SC2086 # words
+    expect "- of $command" 2 "" \
+        "is '-': it has to be a file, which appears only complete (./- is one" \
+        $command $arguments
+done <<'EOF'
+upgrade m.gguf -
+edit m.gguf --set a.b:u32=1 --output -
+edit m.gguf --set a.b:u32=1 -o- --dry-run
+split m.gguf --max-tensors 8 --output -
+split m.gguf --max-tensors 8 --output - --dry-run
+merge m.gguf -
+merge --consume m.gguf -
+sample -
+convert m.gguf -
+quantize m.gguf - --type q8_0
+quantize m.gguf - --type q8_0 --max-size 1M
+EOF
+is "-: nothing was made" m.gguf "$(ls)"
+expect "./- is a file" 0 "./-: " "" sample ./-
+expect "-o - of dump" 0 - "" dump m.gguf output_norm.weight -o -
+run dump m.gguf output_norm.weight
+"$ggld" dump m.gguf output_norm.weight -o - >../dumped
+same "-o - of dump: standard output" "$work/out" "$work/dumped"
+cd "$work" || exit 1
+
 cp "$sample" "$work/-dash"
 (cd "$work" && "$ggld" info -- -dash >"$work/out" 2>&1)
 is "a name that begins with a dash, behind --" 0 $?
