@@ -10,6 +10,7 @@
 #include "opts.h"
 #include "paths.h"
 #include "report.h"
+#include "text.h"
 
 /* What a format says when nothing else is asked for. */
 static void fill_defaults(uint32_t format, bool whole, ggld_hash_options *o)
@@ -150,6 +151,38 @@ static int check_ggsum_only(const hashing *h)
     return STATUS_GOOD;
 }
 
+/* A name that the format has no way to write is said before the model is read,
+ * not behind it. Of the folders a statement names only some: those are judged
+ * when it is made. */
+static int check_name(const hashing *h, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    const char *p = slash != NULL ? slash + 1 : path;
+    uint32_t code;
+
+    if (h->format == GGLD_MANIFEST_LLAMA && strpbrk(path, "\r\n") != NULL)
+        return report(path, "llama can't write the file's name, as that has a "
+                            "line break; ggsum can");
+    while (h->format == GGLD_MANIFEST_IN_TOTO && *p != '\0') {
+        size_t n = text_utf8(p, strlen(p), &code);
+        if (n == 0)
+            return report(path, "in-toto can't write the file's name, as that "
+                                "is not UTF-8; ggsum can");
+        p += n;
+    }
+    return STATUS_GOOD;
+}
+
+static int check_names(const hashing *h)
+{
+    int status = STATUS_GOOD;
+    if (h->a->values[OPT_JSON] != NULL)
+        return STATUS_GOOD;
+    for (int i = 0; i < h->a->n_operands && status == STATUS_GOOD; i++)
+        status = check_name(h, h->a->operands[i]);
+    return status;
+}
+
 int hashing_parse(hashing *h, const args *a)
 {
     bool json = a->values[OPT_JSON] != NULL, save = a->values[OPT_SAVE] != NULL;
@@ -182,5 +215,6 @@ int hashing_parse(hashing *h, const args *a)
         if (status != STATUS_GOOD)
             return status;
     }
-    return parse_chunks(a, a->values[OPT_CHUNKS], &h->options);
+    status = parse_chunks(a, a->values[OPT_CHUNKS], &h->options);
+    return status == STATUS_GOOD ? check_names(h) : status;
 }

@@ -61,11 +61,12 @@ static ggld_status put_line(const ggld_manifest *m, ggld_text *t,
                             const ggld_entry *entry, ggld_error *err)
 {
     ggld_string path = m->subjects[entry->subject].path;
-    if (!writable(path) || !writable(entry->name))
+    ggld_string wrong = writable(path) ? entry->name : path;
+    if (!writable(wrong))
         return ggld_fail(err, GGLD_E_STRING, ggld_nowhere(),
                          "manifest: the llama format can't write the name %s; "
                          "ggsum can",
-                         ggld_quote(entry->name.data, entry->name.len).text);
+                         ggld_quote(wrong.data, wrong.len).text);
     ggld_text_printf(t, "%-8s  ", ggld_algo_name(entry->digest.algo));
     ggld_text_digest(t, &entry->digest);
     ggld_text_put(t, "  ", 2);

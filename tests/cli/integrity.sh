@@ -313,6 +313,24 @@ if command -v openssl >/dev/null; then
 else
     skip "sign" "no openssl here"
 fi
+# Names that a format has no way to write, said before anything is read: the
+# file behind the first is none.
+while IFS='|' read -r format name message; do
+    printf -v name %b "$name"
+    cp "$sample" "$work/$name"
+    expect "hash: $format of $(printf %q "$name")" 1 "" \
+        "gguf: $format can't write the file's name, as that $message" \
+        hash -f "$format" "$work/$name"
+    expect "hash: $format of two" 1 "" "gguf: $format can't write" \
+        hash -f "$format" "$work/none" "$work/$name"
+    expect "hash: ggsum of $(printf %q "$name")" 0 "ggsum 1" - hash "$work/$name"
+done <<'EOF'
+llama|new\nline.gguf|has a line break; ggsum can
+llama|new\rline.gguf|has a line break; ggsum can
+in-toto|not\xffutf8.gguf|is not UTF-8; ggsum can
+EOF
+expect "hash: JSON of such a name" 0 '"digests"' "" \
+    hash -f llama --json "$work/"$'new\nline.gguf'
 mkdir "$work/dash" && cd "$work/dash" || exit 1
 for format in ggsum llama digest; do
     run hash -f $format "$sample"
