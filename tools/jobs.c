@@ -157,6 +157,8 @@ int job_run_finish(job_run *r, struct uv_loop_s *loop)
 
 void job_note(const job_run *r)
 {
+    if (!r->bar.terminal && r->seconds <= 1)
+        return;
     report_note(r->path, "%s in %.2f s, %s/s", text_size(r->done_bytes).text,
                 r->seconds, text_size((uint64_t)job_rate(r)).text);
 }

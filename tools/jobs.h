@@ -43,7 +43,8 @@ int job_run_finish(job_run *r, struct uv_loop_s *loop);
 /* Bytes per second, 0 where no time has passed. */
 double job_rate(const job_run *r);
 
-/* Notes bytes, time and rate on standard error. */
+/* Notes bytes, time and rate on standard error, where that is a terminal or it
+ * took more than a second. */
 void job_note(const job_run *r);
 
 #endif /* TOOLS_JOBS_H */

@@ -23,8 +23,7 @@ flip() { # FILE OFFSET
 settle() { sleep 0.2; }
 
 # ---- hash ----
-expect "hash" 0 "ggsum 1" " in " hash "$sample"
-is "hash: how fast it was, in one line" 1 "$(grep -c '/s$' "$work/err")"
+expect "hash: no note of what took no time" 0 "ggsum 1" "" hash "$sample"
 is "hash: tensors" "$n" "$(grep -c '^tensor ' "$work/out")"
 run hash --format sha256sum "$sample"
 is "hash: sha256sum's own format" "$whole  $sample" "$(cat "$work/out")"
@@ -323,7 +322,7 @@ while IFS='|' read -r format name message; do
         hash -f "$format" "$work/$name"
     expect "hash: $format of two" 1 "" "gguf: $format can't write" \
         hash -f "$format" "$work/none" "$work/$name"
-    expect "hash: ggsum of $(printf %q "$name")" 0 "ggsum 1" - hash "$work/$name"
+    expect "hash: ggsum of $(printf %q "$name")" 0 "ggsum 1" "" hash "$work/$name"
 done <<'EOF'
 llama|new\nline.gguf|has a line break; ggsum can
 llama|new\rline.gguf|has a line break; ggsum can

@@ -63,6 +63,15 @@ has "verify: it says what there is to say" "$work/tty" "good: "
 eval "$(traced "$sample" $long) hash '$sample'" >"$work/out" 2>"$work/err"
 is "no bar elsewhere" 0 "$(grep -c 'hashing' "$work/err")"
 
+# ---- how fast it was ----
+# Elsewhere of more than a second, as here; of what takes less, see integrity.
+has "a rate elsewhere" "$work/err" " MiB in "
+for command in "hash '$sample'" "verify '$sample' '$sums'"; do
+    script -qec "'$ggld' $command" /dev/null </dev/null >"$work/tty" 2>&1
+    is "${command%% *}: a rate on a terminal, of no time too" 1 \
+        "$(tr -d '\r' <"$work/tty" | grep -c '^ggld: .*note: .* in .*/s$')"
+done
+
 # ---- Ctrl-C ----
 # all_files: with their contents, what the command could leave or change.
 all_files() {
