@@ -232,6 +232,8 @@ static int hash_any(hashing *h, const char *path)
     m.info.file_bytes = (uint64_t)st.st_size;
     int status = hash_file(h, &m, fd);
     close(fd);
+    if (status == STATUS_GOOD && m.info.file_bytes == 0)
+        report_note(path, "it is empty: the digest is that of no bytes at all");
     return status;
 }
 

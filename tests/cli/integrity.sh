@@ -330,6 +330,12 @@ in-toto|not\xffutf8.gguf|is not UTF-8; ggsum can
 EOF
 expect "hash: JSON of such a name" 0 '"digests"' "" \
     hash -f llama --json "$work/"$'new\nline.gguf'
+: >"$work/empty"
+for format in digest sha256sum lfs in-toto; do
+    expect "hash: $format of nothing" 0 e3b0c44298fc1c14 \
+        "empty: note: it is empty: the digest is that of no bytes at all" \
+        hash -f $format "$work/empty"
+done
 mkdir "$work/dash" && cd "$work/dash" || exit 1
 for format in ggsum llama digest; do
     run hash -f $format "$sample"
