@@ -90,6 +90,20 @@ static ggld_status follow_links(ggld_target *t, ggld_error *err)
     return ggld_target_fail(t, ELOOP, "can't follow the links", err);
 }
 
+/* Through links; of one that leads to a pipe there is no path to follow. */
+static ggld_status expect_file(const ggld_target *t, ggld_error *err)
+{
+    struct stat st;
+
+    if (stat(t->path, &st) != 0)
+        return GGLD_OK; /* it is to be made, or what is wrong shows later */
+    if (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode))
+        return fail_kind(t, "is a pipe, where a file is wanted", err);
+    if (S_ISCHR(st.st_mode) || S_ISBLK(st.st_mode))
+        return fail_kind(t, "is a device, where a file is wanted", err);
+    return GGLD_OK;
+}
+
 static ggld_status set_path(ggld_target *t, const char *path, ggld_error *err)
 {
     size_t size = strlen(path) + 1;
@@ -97,7 +111,9 @@ static ggld_status set_path(ggld_target *t, const char *path, ggld_error *err)
     if (t->path == NULL)
         return fail_memory(err);
     memcpy(t->path, path, size);
-    ggld_status status = follow_links(t, err);
+    ggld_status status = expect_file(t, err);
+    if (status == GGLD_OK)
+        status = follow_links(t, err);
     if (status != GGLD_OK)
         return status;
     t->name = t->path + folder_bytes(t->path);

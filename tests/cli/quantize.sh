@@ -164,6 +164,13 @@ expect "onto itself by another name" 2 "" "IN and OUT are the same file" \
     quantize "$sample" "$work/hard.gguf" --type q8_0
 expect "standard output" 2 "" "OUT is '-': it has to be a file" \
     quantize "$sample" - --type q8_0
+"$ggld" quantize "$sample" /dev/stdout --type q8_0 2>"$work/err" | cat
+is "a pipe: exit status" 1 "${PIPESTATUS[0]}"
+has "a pipe" "$work/err" \
+    "ggld: /dev/stdout: output '/dev/stdout' is a pipe, where a file is wanted"
+expect "a device" 1 "" \
+    "output '/dev/null' is a device, where a file is wanted" \
+    quantize "$sample" /dev/null --type q8_0
 expect "onto a folder" 1 "" "ggld: $work: " quantize "$sample" "$work" -t f16
 (
     ulimit -f 1000

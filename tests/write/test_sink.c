@@ -217,9 +217,9 @@ Test(sink, what_is_no_place_for_a_file_is_refused)
     expect_error(write_file("d/..", 1, 0, NULL), GGLD_E_INVALID, 0, a_folder);
     expect_error(write_file("/", 1, 0, NULL), GGLD_E_INVALID, 0, a_folder);
     expect_error(write_file("fifo", 1, 0, NULL), GGLD_E_INVALID, 0,
-                 "output 'fifo' is there and is no regular file");
+                 "output 'fifo' is a pipe, where a file is wanted");
     expect_error(write_file("/dev/null", 1, 0, NULL), GGLD_E_INVALID, 0,
-                 "is no regular file");
+                 "output '/dev/null' is a device, where a file is wanted");
     expect_error(write_file("file/x.gguf", 1, 0, NULL), GGLD_E_IO, ENOTDIR,
                  "output 'file/x.gguf': can't open its folder: ");
     ok(write_file("d/a/\xFF/b", 1, 0, NULL));
