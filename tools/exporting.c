@@ -27,6 +27,18 @@ static bool ends_with(const char *text, const char *end)
     return n >= m && strcmp(text + n - m, end) == 0;
 }
 
+static int refuse_twice(const args *a, const exporting *x)
+{
+    for (size_t i = 0; i < x->n_inputs; i++)
+        for (size_t j = 0; j < i; j++)
+            if (paths_same(x->inputs[i], x->inputs[j]))
+                return report_usage(a,
+                                    "IN is given twice: '%.200s' and '%.200s' "
+                                    "are one file",
+                                    x->inputs[j], x->inputs[i]);
+    return STATUS_GOOD;
+}
+
 static int begin(const args *a, const char *label, exporting *x)
 {
     memset(x, 0, sizeof *x);
@@ -45,7 +57,7 @@ static int begin(const args *a, const char *label, exporting *x)
             return report_usage(a, "IN and OUT are the same file");
     x->out = a->out;
     x->to_safetensors = ends_with(x->path, ".safetensors");
-    return STATUS_GOOD;
+    return refuse_twice(a, x);
 }
 
 int exporting_type(const args *a, const char *name, uint32_t *out)

@@ -189,6 +189,7 @@ refused "no output" "operand missing" a.safetensors
 refused "standard output" "OUT is '-'" a.safetensors -
 refused "onto itself" "IN and OUT are the same file" a.safetensors a.safetensors
 refused "onto a shard" "IN and OUT are the same file" m-0000[12]-of-00002.safetensors ./m-00002-of-00002.safetensors
+refused "the same twice" "IN is given twice: 'a.safetensors' and './a.safetensors' are one file" a.safetensors s.gguf ./a.safetensors x.gguf
 refused "an unknown type" "unknown type 'q9'" -t q9 a.safetensors x.gguf
 refused "a type that is not written" "type 'q4_K' can't be written" -t q4_k a.safetensors x.gguf
 refused "q8_0 to safetensors" "type 'q8_0' is none of safetensors" -t q8_0 s.gguf x.safetensors
