@@ -217,9 +217,9 @@ static ggld_status copy_texts(const ggld_export_plan *p, ggld_error *err)
     if (n_left != 0)
         ggld_plan_note(p,
                        "%" PRIu64 " of %" PRIu64
-                       " texts of metadata are not carried over: GGUF takes "
+                       " texts of metadata %s not carried over: GGUF takes "
                        "those of general.* keys",
-                       n_left, i);
+                       n_left, i, n_left == 1 ? "is" : "are");
     return status;
 }
 

@@ -210,9 +210,9 @@ static void add_metadata(const ggld_export_plan *p, text *t)
     if (n_left != 0)
         ggld_plan_note(p,
                        "%" PRIu64 " of %" PRIu64
-                       " key-values are not carried over: safetensors take "
+                       " key-values %s not carried over: safetensors take "
                        "texts of general.* keys",
-                       n_left, i);
+                       n_left, i, n_left == 1 ? "is" : "are");
 }
 
 static void add_tensor(const ggld_export_plan *p, const ggld_planned *planned,

@@ -147,7 +147,7 @@ is "a type for all: the data" 128 \
     $(($(stat -c %s half.safetensors) - 8 - $(od -An -tu8 -N8 half.safetensors)))
 floats 1 | st texts.safetensors "{\"__metadata__\":{\"general.name\":\"A\",\"format\":\"pt\",\"k\":\"v\"},$(entry a F32 1 0 4)}"
 expect "metadata that is not carried" 0 - \
-    "note: 1 of 3 texts of metadata are not carried over" \
+    "note: 1 of 3 texts of metadata is not carried over" \
     convert texts.safetensors x.gguf
 rm x.gguf
 
