@@ -130,7 +130,10 @@ bool halfmerged_note(const char *path)
              "still there are zeros in it: ",
              "", path, len);
     else if (halfmerged_into(path))
-        note(path, "this is to be replaced: ", "", path, strlen(path));
+        note(path,
+             access(path, F_OK) == 0 ? "this is to be replaced: "
+                                     : "this is still to be made: ",
+             "", path, strlen(path));
     else
         return of_shards(path, true);
     return true;

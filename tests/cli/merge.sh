@@ -164,6 +164,14 @@ for path in "$(shard 2)" "$work/part.gguf.ggld-part"; do
         "$(grep -c "was interrupted" "$work/err")"
 done
 exec 9<&-
+run info "$work/part.gguf"
+has "the output, which is not there" "$work/err" \
+    "note: this is still to be made: a merge that consumes its shards"
+echo old >"$work/part.gguf"
+run info "$work/part.gguf"
+has "the output, which is there" "$work/err" \
+    "note: this is to be replaced: a merge that consumes its shards"
+rm "$work/part.gguf"
 says "diff, the other" "'ggld merge --consume $(shard 2) $work/part.gguf'" \
     diff "$sample" "$(shard 2)"
 says "a merge into another" "'ggld merge --consume $(shard 1) $work/part.gguf'" \
