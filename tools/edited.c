@@ -95,8 +95,9 @@ static void print_nothing(output *o, const edited *e)
 {
     out_text(o, "nothing to change");
     if (e->reserve_bytes != 0)
-        out_printf(o, ": %" PRIu64 " bytes of room are there already",
-                   e->old_room_bytes);
+        out_printf(o, ": %" PRIu64 " byte%s of room %s there already",
+                   e->old_room_bytes, text_plural(e->old_room_bytes),
+                   e->old_room_bytes == 1 ? "is" : "are");
     out_text(o, "\n");
 }
 
@@ -116,7 +117,8 @@ static void print_new_file(output *o, const edited *e)
         out_printf(o, ", %" PRIu64 " bytes", file_bytes_of(e));
     out_printf(o, ", %" PRIu64 " change%s", n, text_plural(n));
     if (e->reserve_bytes != 0)
-        out_printf(o, ", %" PRIu64 " bytes of room for more", e->reserve_bytes);
+        out_printf(o, ", %" PRIu64 " byte%s of room for more", e->reserve_bytes,
+                   text_plural(e->reserve_bytes));
     out_text(o, "\n");
 }
 

@@ -86,6 +86,8 @@ said "nothing" "nothing to change" nothing --reserve 0
 said "nothing, copied" "o.gguf: written, 0 changes" copy --reserve 0 -o "$work/o.gguf"
 said "room" "m.gguf: written, 0 changes, 65536 bytes of room for more" \
     new-file --reserve 64K
+said "room of a byte" "m.gguf: written, 0 changes, 1 byte of room for more" \
+    new-file --reserve 1
 reserved=yes
 said "into slack" "bytes of room left" slack -i -s general.name=longer-than-it-was
 said "room enough" "nothing to change: 1000 bytes of room are there already" \
