@@ -80,8 +80,13 @@ static size_t quote_one(const uint8_t *p, uint64_t len, char out[9],
 
 ggld_quoted ggld_quote(const char *data, uint64_t len)
 {
+    return ggld_quote_within(data, len, GGLD_QUOTE_MAX);
+}
+
+ggld_quoted ggld_quote_within(const char *data, uint64_t len, size_t max_bytes)
+{
     const uint8_t *p = (const uint8_t *)data;
-    const size_t limit = GGLD_QUOTE_MAX - sizeof "...'";
+    const size_t limit = max_bytes - sizeof "...'";
     ggld_quoted quoted;
     size_t used = 0;
 

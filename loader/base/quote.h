@@ -18,6 +18,10 @@ typedef struct ggld_quoted {
  * ggld_quote(data, len).text in an argument list. */
 ggld_quoted ggld_quote(const char *data, uint64_t len);
 
+/* The same in at most max_bytes, NUL and quotes among them: 16 to
+ * GGLD_QUOTE_MAX. */
+ggld_quoted ggld_quote_within(const char *data, uint64_t len, size_t max_bytes);
+
 /* Length of the well-formed UTF-8 character at data (1 to 4), or 0 where
  * there is none within len bytes. A NUL is one byte long. */
 size_t ggld_utf8_len(const uint8_t *data, uint64_t len);

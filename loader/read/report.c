@@ -12,6 +12,9 @@
 #include "guard.h"
 #include "split.h"
 
+/* Of a name, quotes and NUL among them, so much is always shown. */
+#define NAME_MIN 24u
+
 static ggld_severity severity_of(const ggld_report *r, ggld_grade grade)
 {
     switch (grade) {
@@ -42,8 +45,9 @@ static const char *section_word(ggld_section section)
     }
 }
 
-/* "kv 3 'general.alignment'" */
-static void write_subject(char *out, size_t size, ggld_subject subject)
+/* "kv 3 'general.alignment'", the name in name_max bytes */
+static void write_subject(char *out, size_t size, ggld_subject subject,
+                          size_t name_max)
 {
     const char *word = section_word(subject.place.section);
     if (subject.place.index == GGLD_NO_INDEX)
@@ -51,8 +55,19 @@ static void write_subject(char *out, size_t size, ggld_subject subject)
     else if (subject.name == NULL)
         snprintf(out, size, "%s %" PRIu64, word, subject.place.index);
     else
-        snprintf(out, size, "%s %" PRIu64 " %s", word, subject.place.index,
-                 ggld_quote(subject.name->data, subject.name->len).text);
+        snprintf(
+            out, size, "%s %" PRIu64 " %s", word, subject.place.index,
+            ggld_quote_within(subject.name->data, subject.name->len, name_max)
+                .text);
+}
+
+/* How much of a name there is room for where the message would be too long by
+ * so many bytes: what to do stands at its end. */
+static size_t name_room(ggld_subject subject, size_t over)
+{
+    size_t len =
+        strlen(ggld_quote(subject.name->data, subject.name->len).text) + 1;
+    return len > over + NAME_MIN ? len - over : NAME_MIN;
 }
 
 static void describe(ggld_error *out, ggld_status code, ggld_subject subject,
@@ -61,8 +76,12 @@ static void describe(ggld_error *out, ggld_status code, ggld_subject subject,
     char who[GGLD_QUOTE_MAX + 32];
     char what[GGLD_MESSAGE_MAX];
 
-    write_subject(who, sizeof who, subject);
     vsnprintf(what, sizeof what, format, args);
+    write_subject(who, sizeof who, subject, GGLD_QUOTE_MAX);
+    size_t bytes = strlen(who) + strlen(what) + strlen(hint) + sizeof ": ";
+    if (bytes > GGLD_MESSAGE_MAX && subject.name != NULL)
+        write_subject(who, sizeof who, subject,
+                      name_room(subject, bytes - GGLD_MESSAGE_MAX));
     (void)ggld_fail(out, code, subject.place, "%s: %s%s", who, what, hint);
 }
 
