@@ -295,8 +295,8 @@ ggld_status ggld_check_path(const char *path, const ggld_open_options *options,
 
 /* What an error, or a finding, guesses of how the file came to be so: the rest
  * of its message from where it says that the file is one of several parts,
- * passed through a text filter, or ends in room that was never filled. It points
- * into the error. NULL: nothing. Any thread. */
+ * passed through a text filter, ends in room that was never filled, or is a
+ * download that stopped (a finding's only). It points into the error. NULL: nothing. Any thread. */
 GGLD_API const char *ggld_error_hint(const ggld_error *error);
 
 /* A quick look for the zeros that an interrupted download leaves where its room

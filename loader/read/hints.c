@@ -181,36 +181,58 @@ const char *ggld_hint_filter(ggld_span span, uint64_t offset, uint64_t size)
 
 /* ---- what was guessed ---- */
 
-/* From where on in a message that ends so there is a hint: text that stands
- * before it, or NULL for the ending itself. */
-static const struct {
+/* Messages that end so have a hint: from the text on that stands before it, or
+ * NULL for the ending itself. */
+typedef struct hint_row {
     const char *ending;
     const char *begins;
-} hints[] = {
-    { HINT_NAME, NULL },
-    { HINT_NEIGHBOUR, NULL },
-    { HINT_SIZE, NULL },
-    { HINT_FILTER, NULL },
-    { HINT_LINES, NULL },
-    { GGLD_ZEROS_END, GGLD_ZEROS_BEGIN },
-    { GGLD_LINES_ADDED_END, GGLD_LINES_ADDED },
-    { GGLD_LINES_TAKEN_END, GGLD_LINES_TAKEN },
+    ggld_hint_kind kind;
+} hint_row;
+
+static const hint_row hints[] = {
+    { HINT_NAME, NULL, GGLD_HINT_PART },
+    { HINT_NEIGHBOUR, NULL, GGLD_HINT_PART },
+    { HINT_SIZE, NULL, GGLD_HINT_SIZE },
+    { HINT_FILTER, NULL, GGLD_HINT_FILTER },
+    { HINT_LINES, NULL, GGLD_HINT_LINES },
+    { GGLD_ZEROS_END, GGLD_ZEROS_BEGIN, GGLD_HINT_ZEROS },
+    { GGLD_LINES_ADDED_END, GGLD_LINES_ADDED, GGLD_HINT_LINES },
+    { GGLD_LINES_TAKEN_END, GGLD_LINES_TAKEN, GGLD_HINT_LINES },
+    { GGLD_CUT_END, GGLD_CUT_BEGIN, GGLD_HINT_CUT },
 };
 
-const char *ggld_error_hint(const ggld_error *error)
+static const hint_row *row_of(const ggld_error *error, const char **ending)
 {
     size_t len = strlen(error->message);
 
     for (size_t i = 0; i < sizeof hints / sizeof hints[0]; i++) {
         size_t n = strlen(hints[i].ending);
-        const char *at = error->message + len - n;
-        if (n > len || strcmp(at, hints[i].ending) != 0)
+        if (n > len)
             continue;
-        return hints[i].begins == NULL
-                   ? at + strlen("; ")
-                   : strstr(error->message, hints[i].begins);
+        *ending = error->message + len - n;
+        if (strcmp(*ending, hints[i].ending) == 0)
+            return &hints[i];
     }
     return NULL;
+}
+
+const char *ggld_error_hint(const ggld_error *error)
+{
+    const char *ending;
+    const hint_row *row = row_of(error, &ending);
+
+    if (row == NULL)
+        return NULL;
+    return row->begins == NULL ? ending + strlen("; ")
+                               : strstr(error->message, row->begins);
+}
+
+ggld_hint_kind ggld_hint_kind_of(const ggld_error *error)
+{
+    const char *ending;
+    const hint_row *row = row_of(error, &ending);
+
+    return row == NULL ? GGLD_HINT_NONE : row->kind;
 }
 
 /* ---- edits ---- */

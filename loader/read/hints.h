@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <ggld/error.h>
+
 #include "../base/span.h"
 
 /* The finding of zeros that a file ends with begins and ends with these. */
@@ -25,6 +27,10 @@
     ": a transfer as text turned CR LF to LF; fetch it " \
     "again as binary"
 
+/* Of a file that ends before what it is to have. */
+#define GGLD_CUT_BEGIN "the file ends inside its "
+#define GGLD_CUT_END   ": a download that stopped? resume it, or fetch it again"
+
 /* These return static text that goes on from a message, or "". */
 
 /* What tells of a file that it is one part of several. */
@@ -41,6 +47,19 @@ const char *ggld_hint_part(ggld_part part);
 /* Of a field of size bytes at offset, in the span with its first byte, that
  * can't be right: that a text filter went over the file. */
 const char *ggld_hint_filter(ggld_span span, uint64_t offset, uint64_t size);
+
+typedef enum ggld_hint_kind {
+    GGLD_HINT_NONE,
+    GGLD_HINT_PART, /* by names */
+    GGLD_HINT_SIZE, /* a part, by a mere round number */
+    GGLD_HINT_FILTER,
+    GGLD_HINT_LINES,
+    GGLD_HINT_ZEROS,
+    GGLD_HINT_CUT
+} ggld_hint_kind;
+
+/* What kind the hint of an error's message is. */
+ggld_hint_kind ggld_hint_kind_of(const ggld_error *error);
 
 /* Is the journal of an edit in place beside the file of that name (NULL:
  * unknown)? */

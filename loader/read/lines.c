@@ -81,7 +81,9 @@ bool ggld_content_lines(ggld_rules *r, bool whole)
     uint64_t start = whole ? file->data_offset : r->table_end;
     line_ends n = { 0, 0, 0 };
 
+    /* Of a field that is wrong it may have been said. */
     if (file->version == 0 || start >= file_bytes ||
+        (report->hinted & (1u << GGLD_HINT_LINES)) != 0 ||
         !(report->broken || (whole && is_longer(file))))
         return true;
     if (file_bytes - start > LOOK_BYTES)

@@ -169,6 +169,7 @@ static bool judge(ggld_file *file, ggld_report *report, const ggld_parse *parse,
                          (file->flags & GGLD_OPEN_METADATA) == 0 };
 
     report->broken = false;
+    report->hinted = 0;
     if (file->version != 0 &&
         (!ggld_rules_header(&rules) || !ggld_rules_kvs(&rules)))
         return false;
@@ -181,8 +182,11 @@ static bool judge(ggld_file *file, ggld_report *report, const ggld_parse *parse,
         return false;
     if (whole && !ggld_rules_placement(&rules))
         return false;
-    return (report->finding == NULL || (ggld_content_zeros(&rules, whole) &&
-                                        ggld_content_lines(&rules, whole))) &&
+    return (report->finding == NULL ||
+            (ggld_content_zeros(&rules, whole) &&
+             ggld_content_lines(&rules, whole) &&
+             (whole ? ggld_content_cut(&rules)
+                    : ggld_content_cut_records(&rules, parse)))) &&
            whole;
 }
 

@@ -20,6 +20,10 @@
 
 #define FIRST_CAPACITY 64u
 
+/* More than these of anything in metadata is damage, and no file that ends too
+ * early: ggml takes no longer strings and arrays. */
+#define MOST_IN_METADATA (UINT64_C(1) << 30)
+
 static ggld_parsed broken_length(ggld_parse *p, ggld_subject subject,
                                  const ggld_fault *fault, uint64_t left)
 {
@@ -27,6 +31,7 @@ static ggld_parsed broken_length(ggld_parse *p, ggld_subject subject,
                                           p->file->version == 1 ? 4 : 8);
     char each[64] = "";
 
+    p->cut = *filter == '\0' && fault->number <= MOST_IN_METADATA;
     if (fault->unit > 1)
         snprintf(each, sizeof each, ", of %" PRIu32 " bytes each or more,",
                  fault->unit);
@@ -74,6 +79,7 @@ static ggld_parsed broken(ggld_parse *p, ggld_subject subject,
     case GGLD_FAULT_VALUE_TYPE:
         return broken_type(p, subject, fault);
     case GGLD_FAULT_END:
+        p->cut = true;
         ggld_report_describe(&p->error, GGLD_E_TRUNCATED, subject,
                              ggld_hint_part(p->part),
                              "the file ends in the %s (%" PRIu64
@@ -148,6 +154,7 @@ static ggld_parsed check_count(ggld_parse *p, const count_rule *rule,
                        __builtin_bswap64(count) <= *left / rule->min_bytes;
         const char *filter = ggld_hint_filter(p->file->metadata, rule->offset,
                                               p->file->version == 1 ? 4 : 8);
+        p->cut = !swapped && *filter == '\0' && count <= MOST_IN_METADATA;
         ggld_report_describe(
             &p->error, count > INT64_MAX ? GGLD_E_OVERFLOW : GGLD_E_TRUNCATED,
             subject,
@@ -334,6 +341,8 @@ ggld_parsed ggld_parse_run(ggld_parse *p)
         parsed = parse_counts(p, &c, &n_tensors, &n_kvs);
     if (parsed == GGLD_PARSED) {
         p->table_end = c.pos;
+        p->n_kvs = n_kvs;
+        p->n_tensors = n_tensors;
         parsed = parse_kvs(p, &c, n_kvs);
     }
     if (parsed == GGLD_PARSED)

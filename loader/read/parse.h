@@ -26,7 +26,10 @@ typedef struct ggld_parse {
 
     uint64_t kv_capacity;
     uint64_t tensor_capacity;
-    uint64_t table_end;   /* how far it came */
+    uint64_t table_end; /* how far it came */
+    uint64_t n_kvs;     /* that the header tells of; 0: it is broken */
+    uint64_t n_tensors;
+    bool cut; /* the file's end is what broke it, and not a wrong number */
     uint64_t span_needed; /* at most the file's size */
     ggld_error error;
 } ggld_parse;

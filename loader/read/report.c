@@ -119,6 +119,7 @@ static bool deliver(ggld_report *r, ggld_severity severity,
         if (r->shard_path != NULL)
             ggld_report_blame(&found, r->shard, r->shard_path);
         r->broken |= severity == GGLD_ERROR;
+        r->hinted |= 1u << ggld_hint_kind_of(error);
         r->finding(severity, &found, r->user);
         return true;
     }

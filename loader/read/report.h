@@ -30,6 +30,7 @@ typedef struct ggld_report {
     ggld_part part;   /* for messages of files that are cut off */
     const char *hint; /* what was made of it; NULL: nothing yet */
     bool broken;      /* an error was heard of the file in hand */
+    uint32_t hinted;  /* and hints: bits by their kinds */
     ggld_error *err;
     ggld_status status; /* why the work ended; GGLD_OK: it did not */
     /* What the finding is about was read from; NULL: it can't be cut short. */

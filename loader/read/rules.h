@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "file.h"
+#include "parse.h"
 #include "report.h"
 
 /* What a tensor's size_bytes is once its shape was found wrong: it is left out
@@ -49,5 +50,10 @@ bool ggld_content_zeros(ggld_rules *r, bool whole);
 /* Line ends that a transfer as text has changed (lines.c), of a file that has
  * some other fault; likewise. */
 bool ggld_content_lines(ggld_rules *r, bool whole);
+
+/* After all others: a file that ends too early and for no other reason that
+ * was told (cutoff.c), in its data or in its records. */
+bool ggld_content_cut(ggld_rules *r);
+bool ggld_content_cut_records(ggld_rules *r, const ggld_parse *parse);
 
 #endif /* GGLD_READ_RULES_H */

@@ -332,7 +332,7 @@ static void test_a_check_hears_of_every_shard(void)
     CHECK_OK(ggld_check_path(shards_path(&set, 2), NULL, findings_hear, &found,
                              &err),
              err, "check");
-    CHECK(found.count == 3, "%zu findings", found.count);
+    CHECK(found.count == 4, "expected 4 findings, got %zu", found.count);
     for (size_t i = 0; i < 2; i++)
         CHECK(is_about(&found.error[i], &set, i == 0 ? 1 : 3) &&
                   found.error[i].code == GGLD_E_IO &&

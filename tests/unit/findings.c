@@ -235,7 +235,7 @@ Test(findings, say_once_that_there_is_no_architecture)
     image_free(&img);
     img = image_new(3, false, 0, 5); /* cut off: who knows */
     f = check(&img, 0);
-    cr_assert(!f.no_architecture && f.count == 1);
+    cr_assert(!f.no_architecture && f.count == 2);
     image_free(&img);
 }
 
@@ -283,6 +283,171 @@ Test(findings, of_line_ends_say_which_way_they_went)
                   last->message);
         image_free(&img);
     }
+}
+
+/* The finding that says so; NULL: there is none. */
+static const ggld_error *finding_of(const findings *f, const char *says)
+{
+    for (size_t i = 0; i < f->count; i++)
+        if (strstr(f->error[i].message, says) != NULL)
+            return &f->error[i];
+    return NULL;
+}
+
+typedef enum cut_field {
+    A_KEY,
+    A_STRING,
+    AN_ARRAY,
+    TENSOR_NAME,
+    N_TENSORS,
+    N_KVS
+} cut_field;
+
+/* A header with one thing to come, of which the file has 40 bytes; number is
+ * how long it is, or how many there are. */
+static image image_that_ends_in(cut_field what, uint64_t number)
+{
+    static const uint8_t rest[40] = { 1 };
+    bool tensors = what == TENSOR_NAME;
+    image img =
+        image_new(3, false, what == N_TENSORS ? number : (uint64_t)tensors,
+                  what == N_KVS ? number : 2 - (uint64_t)tensors);
+
+    if (what != N_TENSORS && what != N_KVS)
+        image_kv_u32(&img, "whole", 1);
+    if (what == A_STRING)
+        image_kv(&img, "cut", 8);
+    if (what == AN_ARRAY) {
+        image_kv(&img, "cut", 9);
+        image_u32(&img, 0);
+    }
+    if (what != N_TENSORS && what != N_KVS)
+        image_len(&img, number);
+    image_bytes(&img, rest, sizeof rest);
+    return img;
+}
+
+Test(findings, of_metadata_that_is_cut_off_say_what_to_do)
+{
+    static const struct {
+        cut_field what;
+        uint64_t number;
+        const char *says; /* NULL: the number is damaged, the file not cut */
+    } rows[] = {
+        { A_KEY, 41, "(1 of 2 key-values are whole)" },
+        { A_STRING, 41, "(1 of 2 key-values are whole)" },
+        { A_STRING, 1 << 30, "a download that stopped? resume it, or fetch" },
+        { A_STRING, (1 << 30) + 1, NULL },
+        { A_STRING, UINT64_C(1) << 40, NULL },
+        { A_STRING, UINT64_MAX, NULL },
+        { AN_ARRAY, 41, "(1 of 2 key-values are whole)" },
+        { AN_ARRAY, 1 << 30, "(1 of 2 key-values are whole)" },
+        { AN_ARRAY, (1 << 30) + 1, NULL },
+        { TENSOR_NAME, 41, "(0 of 1 tensor records are whole)" },
+        { TENSOR_NAME, UINT64_C(1) << 33, NULL },
+        { N_TENSORS, 291, "the file ends inside its metadata: a download" },
+        { N_TENSORS, (1 << 30) + 1, NULL },
+        { N_KVS, 35, "the file ends inside its metadata: a download" },
+        { N_KVS, UINT64_C(1) << 62, NULL },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        image img = image_that_ends_in(rows[i].what, rows[i].number);
+        findings f = check(&img, 0);
+        const ggld_error *cut = finding_of(&f, "the file ends inside its ");
+        const char *got = cut == NULL ? "nothing" : cut->message;
+        cr_expect_not_null(findings_first_error(&f), "row %zu: no error", i);
+        if (rows[i].says == NULL)
+            cr_expect_null(cut, "row %zu: expected no hint, got %s", i, got);
+        else
+            cr_expect_not_null(strstr(got, rows[i].says),
+                               "row %zu: expected %s, got %s", i, rows[i].says,
+                               got);
+        image_free(&img);
+    }
+}
+
+Test(findings, of_data_that_is_cut_off_say_what_to_do)
+{
+    static const struct {
+        uint64_t elems[2];  /* of f32 */
+        uint64_t offset;    /* of the second */
+        size_t there_bytes; /* of data */
+        const char *says;   /* NULL: nothing */
+    } rows[] = {
+        { { 8, 8 }, 32, 64, NULL },
+        { { 8, 8 }, 32, 63, "inside its data, 1 bytes are missing: a down" },
+        { { 8, 8 }, 32, 20, "44 bytes are missing: a download that stopped?" },
+        { { 8, UINT64_C(1) << 41 }, 32, 20, "bytes are missing" },
+        { { 8, UINT64_C(1) << 42 }, 32, 20, NULL }, /* no file is as large */
+        { { 8, 8 }, 1024, 64, NULL },               /* that offset is damaged */
+        { { 80, 8 }, 32, 64, NULL },                /* or that dimension */
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        image img = image_new(3, false, 2, 0);
+        image_tensor(&img, "a", 1, &rows[i].elems[0], 0, 0);
+        image_tensor(&img, "b", 1, &rows[i].elems[1], 0, rows[i].offset);
+        image_pad(&img, 32);
+        image_data(&img, rows[i].there_bytes);
+        findings f = check(&img, 0);
+        const ggld_error *cut = finding_of(&f, "the file ends inside its ");
+        const char *got = cut == NULL ? "nothing" : cut->message;
+        if (rows[i].says == NULL)
+            cr_expect_null(cut, "row %zu: expected no hint, got %s", i, got);
+        else
+            cr_expect_not_null(strstr(got, rows[i].says),
+                               "row %zu: expected %s, got %s", i, rows[i].says,
+                               got);
+        image_free(&img);
+    }
+}
+
+/* What to do stands at a message's end: names give way to it. */
+Test(findings, with_long_names_still_end_in_their_hints)
+{
+    static const struct {
+        const char *fill;
+        size_t size;
+    } rows[] = { { "n", 300 }, { "\x01", 300 }, { "\xC3\xA9", 300 } };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        image img = image_new(3, false, 0, 2);
+        char key[300];
+        image_kv_text(&img, "t", "\r\n");
+        for (size_t k = 0; k < sizeof key; k++)
+            key[k] = rows[i].fill[k % strlen(rows[i].fill)];
+        image_string(&img, key, sizeof key);
+        image_u32(&img, 9);
+        image_u32(&img, 8);
+        image_len(&img, 3000000);
+        image_data(&img, 40);
+        ggld_error err;
+        cr_assert_eq(image_opens(&img, 0, &err), GGLD_E_TRUNCATED);
+        const char *hint = ggld_error_hint(&err);
+        cr_expect(hint != NULL && strstr(hint, "fetch it again as") != NULL,
+                  "row %zu: expected the hint, got %s", i, err.message);
+        cr_expect_not_null(strstr(err.message, "...': array count 3000000,"),
+                           "row %zu: expected a shorter name, got %s", i,
+                           err.message);
+        image_free(&img);
+    }
+}
+
+/* Where a field that is wrong tells of them, data need not again. */
+Test(findings, of_line_ends_are_one)
+{
+    image img = image_new(3, false, 0, 2);
+    image_kv_text(&img, "t", "\r\n");
+    image_string(&img, "k", 1);
+    image_u32(&img, 8);
+    image_len(&img, UINT64_C(1) << 40);
+    for (size_t i = 0; i < 200; i++)
+        image_bytes(&img, "\r\n", 2);
+    findings f = check(&img, 0);
+    size_t n = 0;
+    for (size_t i = 0; i < f.count; i++)
+        n += ggld_error_hint(&f.error[i]) != NULL;
+    cr_expect_eq(n, 1, "expected one hint, got %zu", n);
+    image_free(&img);
 }
 
 /* ---- hints ---- */
