@@ -23,6 +23,17 @@ typedef struct hint {
     char text[GGLD_MESSAGE_MAX];
 } hint;
 
+/* Of findings of one severity, code and section so many are listed as text; one
+ * fault makes thousands of the same in a file that is cut in half. */
+#define LISTED_MAX 10
+#define KINDS_MAX  64
+typedef struct kind {
+    ggld_severity severity;
+    ggld_status code;
+    ggld_section section;
+    uint64_t n;
+} kind;
+
 /* Where findings go. */
 typedef struct listing {
     output *out; /* text */
@@ -30,6 +41,8 @@ typedef struct listing {
     uint64_t n[GGLD_ERROR + 1];
     hint hints[HINTS_MAX];
     size_t n_hints;
+    kind kinds[KINDS_MAX];
+    size_t n_kinds;
 } listing;
 
 static const char *severity_name(ggld_severity severity)
@@ -75,6 +88,51 @@ static void keep_hint(listing *l, const ggld_error *finding)
     snprintf(h->text, sizeof h->text, "%s", text);
 }
 
+/* How many of its kind there were, with it. */
+static uint64_t count_kind(listing *l, ggld_severity severity,
+                           const ggld_error *f)
+{
+    size_t i = 0;
+
+    while (i < l->n_kinds &&
+           (l->kinds[i].severity != severity || l->kinds[i].code != f->code ||
+            l->kinds[i].section != f->section))
+        i++;
+    if (i == KINDS_MAX)
+        return 1;
+    if (i == l->n_kinds)
+        l->kinds[l->n_kinds++] = (kind){ severity, f->code, f->section, 0 };
+    return ++l->kinds[i].n;
+}
+
+static void print_finding(listing *l, ggld_severity severity,
+                          const ggld_error *f)
+{
+    if (count_kind(l, severity, f) <= LISTED_MAX)
+        out_printf(l->out, "%-7s  byte %-12" PRIu64 "  %s\n",
+                   severity_name(severity), f->offset,
+                   report_words(f->message, true).text);
+}
+
+/* What was not listed. */
+static void print_more(output *o, const listing *l)
+{
+    for (size_t i = 0; i < l->n_kinds; i++) {
+        const kind *k = &l->kinds[i];
+        uint64_t n = k->n - LISTED_MAX;
+        if (k->n <= LISTED_MAX)
+            continue;
+        out_printf(o, "%-7s  and %" PRIu64 " more ", severity_name(k->severity),
+                   n);
+        if (k->code == GGLD_E_TRUNCATED && k->section == GGLD_IN_TENSOR_DATA)
+            out_printf(o, "tensor%s past the end of the file\n",
+                       n == 1 ? " ends" : "s end");
+        else
+            out_printf(o, "of %s, %s (--json has all)\n",
+                       section_name(k->section), ggld_status_name(k->code));
+    }
+}
+
 static void on_finding(ggld_severity severity, const ggld_error *finding,
                        void *user)
 {
@@ -85,9 +143,7 @@ static void on_finding(ggld_severity severity, const ggld_error *finding,
     if (l->json != NULL)
         json_finding(l->json, severity, finding);
     else
-        out_printf(l->out, "%-7s  byte %-12" PRIu64 "  %s\n",
-                   severity_name(severity), finding->offset,
-                   report_words(finding->message, true).text);
+        print_finding(l, severity, finding);
 }
 
 static int check_structure(const char *path, uint32_t flags, listing *l)
@@ -282,6 +338,7 @@ static int check_text(const args *a, listing *l, model *m, verdict *v)
 {
     int status = check_all(a, l, m, v);
 
+    print_more(a->out, l);
     if (status == STATUS_GOOD && v->data_checked)
         status = check_data(a, l, v);
     if (status == STATUS_GOOD)

@@ -225,8 +225,38 @@ expect "CR LF to LF, in data" 1 "hint: none of the " "" check "$work/lines.gguf"
 has "CR LF to LF, in data" "$work/out" "turned CR LF to LF; fetch it"
 head -c 17000001 "$work/noise.gguf" >"$work/lines.gguf"
 run check --json "$work/lines.gguf"
-json "cut off, no line ends changed" '[(.findings|map(.section)),.hints]' \
-    '[["tensor-data"],[]]'
+json "cut off, no line ends changed" \
+    '[(.findings|map(.section)),(.hints|map(.text[:40]))]' \
+    '[["tensor-data","file"],["the file ends inside its data, 1000127 b"]]'
+
+# ---- a file that is cut off ----
+head -c 20000 "$sample" >"$work/cut.gguf"
+expect "cut in its metadata" 1 "hint: the file ends inside its metadata (22 of" \
+    "" check "$work/cut.gguf"
+{
+    header 40 0
+    for i in $(seq 0 39); do tensor "t$i" 24 $((i * 32)) 32; done
+} >"$work/many.gguf"
+pad "$work/many.gguf"
+# listed BYTES-OF-DATA LINES MORE: of the errors
+listed() {
+    cp "$work/many.gguf" "$work/cut.gguf"
+    bytes "$1" >>"$work/cut.gguf"
+    run check "$work/cut.gguf"
+    is "$1 bytes of 40 tensors: errors listed" "$2" \
+        "$(grep -c '^error    byte' "$work/out")"
+    is "$1 bytes of 40 tensors: the others" "$3" \
+        "$(sed -n 's/^error    and //p' "$work/out")"
+    has "$1 bytes of 40 tensors: the hint" "$work/out" \
+        "data, $((1280 - $1)) bytes are missing: a download that stopped?"
+    run check --json "$work/cut.gguf"
+    json "$1 bytes of 40 tensors: JSON" \
+        '[.findings[]|select(.section=="tensor-data")]|length' \
+        "$((40 - $1 / 32))"
+}
+listed 960 10 ""
+listed 928 10 "1 more tensor ends past the end of the file"
+listed 640 10 "10 more tensors end past the end of the file"
 expect "a text filter" 1 "EF BF BD stands there" "" check "$work/text.gguf"
 
 # ---- numbers ----
