@@ -303,6 +303,18 @@ typedef enum cut_field {
     N_KVS
 } cut_field;
 
+/* says: NULL where nothing is to be said of a cut. */
+static void expect_cut_hint(const findings *f, size_t row, const char *says)
+{
+    const ggld_error *cut = finding_of(f, "the file ends inside its ");
+    const char *got = cut == NULL ? "nothing" : cut->message;
+    if (says == NULL)
+        cr_expect_null(cut, "row %zu: expected no hint, got %s", row, got);
+    else
+        cr_expect_not_null(strstr(got, says), "row %zu: expected %s, got %s",
+                           row, says, got);
+}
+
 /* A header with one thing to come, of which the file has 40 bytes; number is
  * how long it is, or how many there are. */
 static image image_that_ends_in(cut_field what, uint64_t number)
@@ -353,15 +365,8 @@ Test(findings, of_metadata_that_is_cut_off_say_what_to_do)
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         image img = image_that_ends_in(rows[i].what, rows[i].number);
         findings f = check(&img, 0);
-        const ggld_error *cut = finding_of(&f, "the file ends inside its ");
-        const char *got = cut == NULL ? "nothing" : cut->message;
         cr_expect_not_null(findings_first_error(&f), "row %zu: no error", i);
-        if (rows[i].says == NULL)
-            cr_expect_null(cut, "row %zu: expected no hint, got %s", i, got);
-        else
-            cr_expect_not_null(strstr(got, rows[i].says),
-                               "row %zu: expected %s, got %s", i, rows[i].says,
-                               got);
+        expect_cut_hint(&f, i, rows[i].says);
         image_free(&img);
     }
 }
@@ -389,14 +394,7 @@ Test(findings, of_data_that_is_cut_off_say_what_to_do)
         image_pad(&img, 32);
         image_data(&img, rows[i].there_bytes);
         findings f = check(&img, 0);
-        const ggld_error *cut = finding_of(&f, "the file ends inside its ");
-        const char *got = cut == NULL ? "nothing" : cut->message;
-        if (rows[i].says == NULL)
-            cr_expect_null(cut, "row %zu: expected no hint, got %s", i, got);
-        else
-            cr_expect_not_null(strstr(got, rows[i].says),
-                               "row %zu: expected %s, got %s", i, rows[i].says,
-                               got);
+        expect_cut_hint(&f, i, rows[i].says);
         image_free(&img);
     }
 }
